@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace moka {
+
+/// Writes a file whole or not at all: `write(temporary)` writes a temporary file beside `path`,
+/// which is then synced to disk and renamed to `path`. On any failure the temporary file is removed
+/// and what stood at `path` before is intact.
+///
+/// Throws Error with the path and the system's reason (disk full, no such directory, ...); errors
+/// thrown by `write` pass through.
+void WriteAtomically(const std::string& path,
+                     const std::function<void(const std::string& temporary)>& write);
+
+/// Writes `bytes` to `path`, whole or not at all.
+void WriteFileAtomically(const std::string& path, const std::string& bytes);
+
+/// The whole content of a file. Throws Error when it cannot be read.
+std::string ReadFile(const std::string& path);
+
+}  // namespace moka

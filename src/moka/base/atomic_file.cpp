@@ -1,0 +1,66 @@
+#include "moka/base/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "moka/base/error.hpp"
+
+namespace moka {
+namespace {
+
+void Sync(const std::string& path, int flags) {
+  const int file = open(path.c_str(), flags);
+  Require(file >= 0, "cannot open ", path, ": ", std::strerror(errno));
+  const int failed = fsync(file);
+  const int reason = errno;
+  close(file);
+  // Some file systems cannot sync a directory; the rename is then as safe as they make it.
+  Require(failed == 0 || reason == EINVAL, "cannot sync ", path, ": ", std::strerror(reason));
+}
+
+}  // namespace
+
+void WriteAtomically(const std::string& path,
+                     const std::function<void(const std::string& temporary)>& write) {
+  const std::string temporary = path + ".tmp" + std::to_string(getpid());
+  try {
+    write(temporary);
+    Sync(temporary, O_RDONLY);
+    Require(std::rename(temporary.c_str(), path.c_str()) == 0, "cannot rename ", temporary, " to ",
+            path, ": ", std::strerror(errno));
+  } catch (...) {
+    std::remove(temporary.c_str());
+    throw;
+  }
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  Sync(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+}
+
+void WriteFileAtomically(const std::string& path, const std::string& bytes) {
+  WriteAtomically(path, [&](const std::string& temporary) {
+    std::ofstream stream(temporary, std::ios::binary);
+    stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    stream.flush();
+    Require(stream.good(), "cannot write ", bytes.size(), " bytes to ", path, ": ",
+            std::strerror(errno));
+  });
+}
+
+std::string ReadFile(const std::string& path) {
+  std::error_code ignored;
+  Require(!std::filesystem::is_directory(path, ignored), path, " is a directory, not a file");
+  std::ifstream stream(path, std::ios::binary);
+  Require(stream.good(), "cannot open ", path, ": ", std::strerror(errno));
+  std::ostringstream content;
+  content << stream.rdbuf();
+  return content.str();
+}
+
+}  // namespace moka
