@@ -1,0 +1,153 @@
+# moka's build. Sources are found, not listed: a new file in the right folder is built and linked.
+#
+#   make quickstart     installs what is missing, builds, trains LeNet on Fashion-MNIST
+#   make runtest        builds and runs all tests
+#   make help           every target
+#
+# Makefile.config is optional: what it can set (see Makefile.config.example) is detected.
+
+-include Makefile.config
+
+BUILD_DIR ?= build$(if $(SANITIZE),-$(SANITIZE))$(if $(DEBUG),-debug)
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+include scripts/config.mk
+
+# --- sources --------------------------------------------------------------------------------------
+# $(call sources,FOLDER): its .cpp files, without those of optional libraries that are not there.
+unwanted := $(addprefix /,$(addsuffix /,$(OFF) $(addprefix no_,$(ON))))
+sources = $(foreach s,$(sort $(shell find $(1) -name "*.cpp" 2>/dev/null)),\
+            $(if $(strip $(foreach u,$(unwanted),$(findstring $(u),$(s)))),,$(s)))
+
+TEST_SOURCES := $(call sources,src/moka/test)
+LIB_SOURCES := $(filter-out src/moka/test/%,$(call sources,src/moka))
+COMMAND_SOURCES := $(call sources,tools/commands)
+TOOL_SOURCES := $(wildcard tools/*.cpp)
+EXAMPLE_SOURCES := $(wildcard examples/*/*.cpp)
+SOURCES := $(LIB_SOURCES) $(TEST_SOURCES) $(COMMAND_SOURCES) $(TOOL_SOURCES) $(EXAMPLE_SOURCES)
+
+objects = $(patsubst %.cpp,$(BUILD_DIR)/obj/%.o,$(1))
+PROTO := $(wildcard src/moka/proto/moka.proto)
+GEN := $(BUILD_DIR)/gen
+PROTO_HEADER := $(if $(PROTO),$(GEN)/moka/proto/moka.pb.h)
+PROTO_OBJECTS := $(if $(PROTO),$(addprefix $(BUILD_DIR)/obj/gen/,moka.pb.o moka_schema.o))
+LIB_OBJECTS := $(call objects,$(LIB_SOURCES)) $(PROTO_OBJECTS)
+
+LIB := $(BUILD_DIR)/lib/libmoka.so
+TESTS := $(if $(TEST_SOURCES),$(BUILD_DIR)/test/moka_tests)
+TOOLS := $(patsubst tools/%.cpp,$(BUILD_DIR)/tools/%,$(TOOL_SOURCES))
+CAFFE := $(if $(filter %/moka,$(TOOLS)),$(BUILD_DIR)/tools/caffe)
+EXAMPLES := $(patsubst examples/%.cpp,$(BUILD_DIR)/examples/%,$(EXAMPLE_SOURCES))
+
+# --- what the build cannot do without ---------------------------------------------------------------
+BUILDING := $(filter-out clean deps help config format quickstart,$(or $(MAKECMDGOALS),all))
+ifneq ($(and $(BUILDING),$(strip $(MISSING))),)
+  $(error moka needs $(strip $(MISSING)) (Debian package names): `make deps` installs what is missing)
+endif
+
+# A file that holds TEXT and is rewritten only when TEXT changed: what depends on it is then rebuilt.
+# $(call stamp,NAME,TEXT)
+STAMPS := $(BUILD_DIR)/stamps
+stamp = $(shell mkdir -p $(STAMPS) && \
+  { printf '%s\n' '$(2)' | cmp -s - $(STAMPS)/$(1) || printf '%s\n' '$(2)' > $(STAMPS)/$(1); })
+ifneq ($(BUILDING),)
+  $(call stamp,compile,$(CXX) $(ALL_CXXFLAGS))
+  $(call stamp,nvcc,$(NVCC) $(ALL_NVCCFLAGS))
+  $(call stamp,link,$(CXX) $(ALL_LDFLAGS) $(LIB_OBJECTS) $(LIBRARIES))
+  $(call stamp,tests,$(TEST_SOURCES))
+  $(call stamp,commands,$(COMMAND_SOURCES))
+endif
+
+# --- targets --------------------------------------------------------------------------------------
+.PHONY: all runtest clean help config
+all: $(LIB) $(TOOLS) $(CAFFE) $(EXAMPLES) $(TESTS)
+
+runtest: all
+	$(TESTS)
+
+clean:
+	rm -rf $(BUILD_DIR) distribute
+
+config:
+	@echo "optional libraries found: $(or $(ON),none)"
+	@echo "not found or switched off: $(or $(OFF),none)"
+	@echo "missing: $(or $(strip $(MISSING)),nothing)"
+	@echo "CXX = $(CXX)"
+	@echo "flags = $(ALL_CXXFLAGS)"
+
+# --- rules ----------------------------------------------------------------------------------------
+# V=1 shows the commands.
+Q := $(if $(V),,@)
+say = @printf '  %-5s %s\n' $(1) $(2)
+RPATH = -Wl,-rpath,'$$ORIGIN/$(1)'
+
+# The files with kernels in them: nvcc compiles these, g++ all others.
+DEVICE_SOURCES := $(if $(WITH_CUDA),$(shell scripts/device_sources.sh $(SOURCES)))
+$(call objects,$(DEVICE_SOURCES)): $(BUILD_DIR)/obj/%.o: %.cpp $(STAMPS)/nvcc | $(PROTO_HEADER)
+	$(call say,NVCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+
+$(call objects,$(filter-out $(DEVICE_SOURCES),$(SOURCES))): \
+    $(BUILD_DIR)/obj/%.o: %.cpp $(STAMPS)/compile | $(PROTO_HEADER)
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c $< -o $@
+
+ifneq ($(PROTO),)
+# The descriptors with their comments: `moka help` prints the comments as the manual.
+$(GEN)/moka/proto/moka.pb.cc $(PROTO_HEADER) $(GEN)/moka.desc &: $(PROTO)
+	$(call say,PROTO,$<)
+	@mkdir -p $(GEN)
+	$(Q)$(PROTOC) -Isrc --cpp_out=$(GEN) --include_imports --include_source_info \
+	  --descriptor_set_out=$(GEN)/moka.desc $<
+
+$(BUILD_DIR)/obj/gen/moka.pb.o: $(GEN)/moka/proto/moka.pb.cc $(PROTO_HEADER) $(STAMPS)/compile
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -O2 -w -c $< -o $@
+
+$(GEN)/moka_schema.S: Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' '.section .rodata' \
+	  '.global moka_schema_begin, moka_schema_end' '.hidden moka_schema_begin, moka_schema_end' \
+	  'moka_schema_begin: .incbin "$(GEN)/moka.desc"' 'moka_schema_end: .byte 0' \
+	  '.section .note.GNU-stack,"",@progbits' > $@
+
+$(BUILD_DIR)/obj/gen/moka_schema.o: $(GEN)/moka_schema.S $(GEN)/moka.desc
+	@mkdir -p $(@D)
+	$(Q)$(lastword $(CXX)) -c $< -o $@
+endif
+
+$(LIB): $(LIB_OBJECTS) $(STAMPS)/link
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -shared -Wl,-soname,libmoka.so -Wl,--no-undefined $(ALL_LDFLAGS) $(LIB_OBJECTS) \
+	  $(LIBRARIES) -o $@
+
+link_program = $(CXX) $(ALL_LDFLAGS) $(filter %.o,$^) -L$(BUILD_DIR)/lib -lmoka $(LIBRARIES)
+
+$(BUILD_DIR)/tools/moka: $(call objects,$(COMMAND_SOURCES)) $(STAMPS)/commands
+$(TOOLS): $(BUILD_DIR)/tools/%: $(BUILD_DIR)/obj/tools/%.o $(LIB)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(link_program) $(call RPATH,../lib) -o $@
+
+$(BUILD_DIR)/tools/caffe: $(BUILD_DIR)/tools/moka
+	@ln -sf moka $@
+
+$(EXAMPLES): $(BUILD_DIR)/examples/%: $(BUILD_DIR)/obj/examples/%.o $(LIB)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(link_program) $(call RPATH,../../lib) -o $@
+
+TEST_MAIN := $(if $(filter src/moka/test/main.cpp,$(TEST_SOURCES)),,-lgtest_main)
+$(TESTS): $(call objects,$(TEST_SOURCES)) $(LIB) $(STAMPS)/tests
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(link_program) $(TEST_MAIN) -lgtest $(call RPATH,../lib) -o $@
+
+-include $(patsubst %.o,%.d,$(call objects,$(SOURCES)))
