@@ -43,7 +43,7 @@ CAFFE := $(if $(filter %/moka,$(TOOLS)),$(BUILD_DIR)/tools/caffe)
 EXAMPLES := $(patsubst examples/%.cpp,$(BUILD_DIR)/examples/%,$(EXAMPLE_SOURCES))
 
 # --- what the build cannot do without ---------------------------------------------------------------
-BUILDING := $(filter-out clean deps help config format quickstart,$(or $(MAKECMDGOALS),all))
+BUILDING := $(filter-out clean deps help config format quickstart distribute,$(or $(MAKECMDGOALS),all))
 ifneq ($(and $(BUILDING),$(strip $(MISSING))),)
   $(error moka needs $(strip $(MISSING)) (Debian package names): `make deps` installs what is missing)
 endif
@@ -62,21 +62,61 @@ ifneq ($(BUILDING),)
 endif
 
 # --- targets --------------------------------------------------------------------------------------
-.PHONY: all runtest clean help config
-all: $(LIB) $(TOOLS) $(CAFFE) $(EXAMPLES) $(TESTS)
+.PHONY: all test runtest quickstart deps install distribute clean format lint config help
+all: $(LIB) $(TOOLS) $(CAFFE) $(EXAMPLES)  ## the library, the tools and the examples' programs
+test: $(TESTS)  ## builds the tests
+runtest: all test  ## builds and runs all tests; FILTER='Pooling*' only some of the GoogleTest ones
+	@scripts/run_tests.sh $(BUILD_DIR) $(if $(FILTER),'--gtest_filter=$(FILTER)')
 
-runtest: all
-	$(TESTS)
+quickstart:  ## installs what is missing, builds, trains LeNet on Fashion-MNIST, tests and classifies
+	@scripts/install_deps.sh
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
+	@BUILD_DIR=$(BUILD_DIR) examples/fashion_mnist/quickstart.sh
 
-clean:
+deps:  ## installs the Debian packages that moka is built from
+	@scripts/install_deps.sh
+
+# The tree under PREFIX can be moved: the programs find the library beside them.
+PREFIX ?= /usr/local
+DEST = $(DESTDIR)$(PREFIX)
+install: all  ## copies programs, library, headers, models and examples to PREFIX (/usr/local)
+	@mkdir -p $(DEST)/bin $(DEST)/lib $(DEST)/include $(DEST)/share/moka
+	cp -P $(TOOLS) $(CAFFE) $(DEST)/bin
+	cp $(LIB) $(DEST)/lib
+	cp -R include/moka $(if $(PROTO),$(GEN)/moka) $(DEST)/include
+	@rm -f $(DEST)/include/moka/proto/*.cc
+	tar -c --exclude='*_lmdb' --exclude='*.caffemodel' --exclude='*.solverstate' --exclude='*.cpp' \
+	  $(wildcard models examples) LICENSE | tar -x -C $(DEST)/share/moka
+	$(if $(EXAMPLES),cd $(BUILD_DIR) && tar -c examples | tar -x -C $(abspath $(DEST)/share/moka))
+
+distribute:  ## a tree that can be copied to another machine, in distribute/
+	@$(MAKE) --no-print-directory install PREFIX=$(CURDIR)/distribute DESTDIR=
+
+clean:  ## removes what was built
 	rm -rf $(BUILD_DIR) distribute
 
-config:
-	@echo "optional libraries found: $(or $(ON),none)"
-	@echo "not found or switched off: $(or $(OFF),none)"
-	@echo "missing: $(or $(strip $(MISSING)),nothing)"
-	@echo "CXX = $(CXX)"
-	@echo "flags = $(ALL_CXXFLAGS)"
+FORMATTED := $(shell find include src tools examples python -name '*.cpp' -o -name '*.hpp' 2>/dev/null)
+format:  ## formats all sources; CHECK=1 only says what is not formatted
+	clang-format $(if $(CHECK),--dry-run -Werror,-i) $(FORMATTED)
+
+# -DMOKA_CUDA is left out: clang reads the files with kernels as plain C++.
+lint: $(PROTO_HEADER)  ## clang-tidy over the files that differ from main; ALL=1 over all
+	@files="$(if $(ALL),$(SOURCES),$(filter $(SOURCES),$(shell git diff --name-only main -- '*.cpp' 2>/dev/null)))"; \
+	[ -z "$$files" ] || echo "$$files" | xargs -n 1 | xargs -I% -P $(shell nproc) clang-tidy --quiet \
+	  --extra-arg-before=-xc++ $(if $(filter 1,$(WERROR)),--warnings-as-errors='*') % -- \
+	  $(filter-out -DMOKA_CUDA,$(ALL_CXXFLAGS))
+
+config:  ## shows what was found and the flags that follow from it
+	@echo 'found:       $(or $(strip $(ON)),nothing optional)'
+	@echo 'not used:    $(strip $(OFF))'
+	@echo 'missing:     $(or $(strip $(MISSING)),nothing that is required)'
+	@echo 'compiler:    $(CXX)'
+	@echo 'flags:       $(ALL_CXXFLAGS)'
+	@echo 'libraries:   $(strip $(LIBRARIES))'
+	$(if $(WITH_CUDA),@echo 'nvcc:        $(NVCC) $(ALL_NVCCFLAGS)')
+
+help:  ## shows this
+	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 18
 
 # --- rules ----------------------------------------------------------------------------------------
 # V=1 shows the commands.
@@ -142,7 +182,7 @@ $(BUILD_DIR)/tools/caffe: $(BUILD_DIR)/tools/moka
 $(EXAMPLES): $(BUILD_DIR)/examples/%: $(BUILD_DIR)/obj/examples/%.o $(LIB)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(link_program) $(call RPATH,../../lib) -o $@
+	$(Q)$(link_program) $(call RPATH,../../lib) $(call RPATH,../../../../lib) -o $@
 
 TEST_MAIN := $(if $(filter src/moka/test/main.cpp,$(TEST_SOURCES)),,-lgtest_main)
 $(TESTS): $(call objects,$(TEST_SOURCES)) $(LIB) $(STAMPS)/tests

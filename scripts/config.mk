@@ -72,7 +72,7 @@ WARNINGS := -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror)
 OPTIMIZE := $(if $(DEBUG),-O0 -g,$(if $(SANITIZE),-O1 -g -fno-omit-frame-pointer,-O3))
 HOST_FLAGS := $(OPTIMIZE) $(if $(ARCH),-march=$(ARCH)) -fopenmp -fno-math-errno -fno-trapping-math \
               -fPIC $(WARNINGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE))
-ALL_CXXFLAGS := -std=c++17 $(HOST_FLAGS) -Wpedantic $(DEFINES) $(INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
+ALL_CXXFLAGS = -std=c++17 $(HOST_FLAGS) -Wpedantic $(DEFINES) $(INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
 
 LIBRARIES := $(addprefix -L,$(HDF5_LIB) $(BLAS_LIB)) \
   -lprotobuf -lglog -lgflags -llmdb -lopencv_imgcodecs -lopencv_imgproc -lopencv_core \
@@ -93,7 +93,7 @@ ifneq ($(WITH_CUDA),)
   GENCODE := $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
              -gencode arch=compute_$(CUDA_NEWEST)$(comma)code=compute_$(CUDA_NEWEST)
   INCLUDES += -isystem $(CUDA_DIR)/include
-  ALL_NVCCFLAGS := -x cu -std=c++17 $(if $(DEBUG),-O0 -g -lineinfo,-O3) --expt-relaxed-constexpr \
+  ALL_NVCCFLAGS = -x cu -std=c++17 $(if $(DEBUG),-O0 -g -lineinfo,-O3) --expt-relaxed-constexpr \
     $(GENCODE) $(if $(word 2,$(CUDA_ARCH)),--threads 0) \
     -ccbin $(lastword $(CXX)) -Xcompiler $(subst $(space),$(comma),$(strip $(HOST_FLAGS))) \
     $(if $(filter 1,$(WERROR)),-Werror all-warnings) \
