@@ -82,7 +82,7 @@ DEST = $(DESTDIR)$(PREFIX)
 install: all  ## copies programs, library, headers, models and examples to PREFIX (/usr/local)
 	@mkdir -p $(DEST)/bin $(DEST)/lib $(DEST)/include $(DEST)/share/moka
 	cp -P $(TOOLS) $(CAFFE) $(DEST)/bin
-	cp $(LIB) $(DEST)/lib
+	cp $(dir $(LIB))* $(DEST)/lib
 	cp -R include/moka $(if $(PROTO),$(GEN)/moka) $(DEST)/include
 	@rm -f $(DEST)/include/moka/proto/*.cc
 	tar -c --exclude='*_lmdb' --exclude='*.caffemodel' --exclude='*.solverstate' --exclude='*.cpp' \
@@ -122,7 +122,7 @@ help:  ## shows this
 # V=1 shows the commands.
 Q := $(if $(V),,@)
 say = @printf '  %-5s %s\n' $(1) $(2)
-RPATH = -Wl,-rpath,'$$ORIGIN/$(1)'
+RPATH = -Wl,-rpath,'$$ORIGIN$(1)'
 
 # The files with kernels in them: nvcc compiles these, g++ all others.
 DEVICE_SOURCES := $(if $(WITH_CUDA),$(shell scripts/device_sources.sh $(SOURCES)))
@@ -162,19 +162,32 @@ $(BUILD_DIR)/obj/gen/moka_schema.o: $(GEN)/moka_schema.S $(GEN)/moka.desc
 	$(Q)$(lastword $(CXX)) -c $< -o $@
 endif
 
-$(LIB): $(LIB_OBJECTS) $(STAMPS)/link
+ifneq ($(LAZY),)
+LAZY_OBJECT := $(BUILD_DIR)/obj/gen/lazy.o
+$(GEN)/lazy.S: $(LIB_OBJECTS) scripts/lazy_libraries.sh
+	@mkdir -p $(@D)
+	$(Q)scripts/lazy_libraries.sh $(LAZY) -- $(LIB_OBJECTS) > $@
+
+$(LAZY_OBJECT): $(GEN)/lazy.S
+	@mkdir -p $(@D)
+	$(Q)$(lastword $(CXX)) -c $< -o $@
+endif
+
+$(LIB): $(LIB_OBJECTS) $(LAZY_OBJECT) $(STAMPS)/link
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -shared -Wl,-soname,libmoka.so -Wl,--no-undefined $(ALL_LDFLAGS) $(LIB_OBJECTS) \
-	  $(LIBRARIES) -o $@
+	$(if $(CUDART),@cp $(CUDART) $(@D))
+	$(Q)$(CXX) -shared -Wl,-soname,libmoka.so -Wl,--no-undefined $(call RPATH) $(ALL_LDFLAGS) \
+	  $(LIB_OBJECTS) $(LAZY_OBJECT) $(LIBRARIES) -o $@
 
-link_program = $(CXX) $(ALL_LDFLAGS) $(filter %.o,$^) -L$(BUILD_DIR)/lib -lmoka $(LIBRARIES)
+# $(call link_program,FOLDERS): where the library is, seen from the program
+link_program = $(CXX) $(foreach f,$(1),$(call RPATH,$(f))) $(ALL_LDFLAGS) $(filter %.o,$^) -L$(BUILD_DIR)/lib -lmoka $(LIBRARIES)
 
 $(BUILD_DIR)/tools/moka: $(call objects,$(COMMAND_SOURCES)) $(STAMPS)/commands
 $(TOOLS): $(BUILD_DIR)/tools/%: $(BUILD_DIR)/obj/tools/%.o $(LIB)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(link_program) $(call RPATH,../lib) -o $@
+	$(Q)$(call link_program,/../lib) -o $@
 
 $(BUILD_DIR)/tools/caffe: $(BUILD_DIR)/tools/moka
 	@ln -sf moka $@
@@ -182,12 +195,12 @@ $(BUILD_DIR)/tools/caffe: $(BUILD_DIR)/tools/moka
 $(EXAMPLES): $(BUILD_DIR)/examples/%: $(BUILD_DIR)/obj/examples/%.o $(LIB)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(link_program) $(call RPATH,../../lib) $(call RPATH,../../../../lib) -o $@
+	$(Q)$(call link_program,/../../lib /../../../../lib) -o $@
 
 TEST_MAIN := $(if $(filter src/moka/test/main.cpp,$(TEST_SOURCES)),,-lgtest_main)
 $(TESTS): $(call objects,$(TEST_SOURCES)) $(LIB) $(STAMPS)/tests
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(link_program) $(TEST_MAIN) -lgtest $(call RPATH,../lib) -o $@
+	$(Q)$(call link_program,/../lib) $(TEST_MAIN) -lgtest -o $@
 
 -include $(patsubst %.o,%.d,$(call objects,$(SOURCES)))

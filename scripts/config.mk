@@ -98,7 +98,16 @@ ifneq ($(WITH_CUDA),)
     -ccbin $(lastword $(CXX)) -Xcompiler $(subst $(space),$(comma),$(strip $(HOST_FLAGS))) \
     $(if $(filter 1,$(WERROR)),-Werror all-warnings) \
     $(DEFINES) $(INCLUDES) $(CPPFLAGS) $(NVCCFLAGS)
-  LIBRARIES += -L$(CUDA_DIR)/lib64 -lcublas $(if $(WITH_CUDNN),-lcudnn) $(if $(WITH_NCCL),-lnccl) \
-    -lcudart_static -lrt
-  ALL_LDFLAGS += -Wl,-rpath,$(CUDA_DIR)/lib64
+  # The runtime starts without a driver and is small: it goes beside the library. The others are
+  # loaded when first used (on x86-64), so that neither start nor build time depends on them.
+  CUDA_LIBRARY := $(firstword $(wildcard $(CUDA_DIR)/lib64 $(CUDA_DIR)/lib))
+  CUDART := $(lastword $(sort $(wildcard $(CUDA_LIBRARY)/libcudart.so.[0-9] $(CUDA_LIBRARY)/libcudart.so.[0-9][0-9])))
+  LIBRARIES += $(CUDART)
+  CUDA_NAMES := cublas cublasLt $(if $(WITH_CUDNN),cudnn) $(if $(WITH_NCCL),nccl)
+  ifeq ($(firstword $(subst -, ,$(multiarch))),x86_64)
+    LAZY := $(foreach n,$(CUDA_NAMES),$(firstword $(wildcard $(CUDA_LIBRARY)/lib$(n).so /usr/lib/$(multiarch)/lib$(n).so)))
+  else
+    LIBRARIES += -L$(CUDA_LIBRARY) $(addprefix -l,$(CUDA_NAMES))
+  endif
+  ALL_LDFLAGS += -Wl,-rpath,$(CUDA_LIBRARY)
 endif
