@@ -10,9 +10,10 @@ namespace moka {
 /// A mistake in what the user gave: a file, a net, a shape, a record.
 ///
 /// The message reads `place: place: what\n  hint`. Code that knows more about the place than the
-/// code that found the mistake catches the error, puts its place in front with `In`, and rethrows:
+/// code that found the mistake catches the error, puts its place in front with `In`, and rethrows
+/// the same object, whose class may say more:
 ///
-///     try { layer->Reshape(...); } catch (Error& e) { throw e.In(LayerPlace(layer_param)); }
+///     try { layer->Reshape(...); } catch (Error& e) { e.In(LayerPlace(layer_param)); throw; }
 class Error : public std::exception {
  public:
   explicit Error(std::string what) : message_(std::move(what)) {}
@@ -33,6 +34,12 @@ class Error : public std::exception {
 
  private:
   std::string message_;
+};
+
+/// A file or database that is not there. `moka check` can do without data; everything else cannot.
+class MissingFile : public Error {
+ public:
+  using Error::Error;
 };
 
 /// The streamed parts as one string: `Text("axis ", 4, " of a 3-axis blob")`.
