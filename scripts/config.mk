@@ -55,6 +55,7 @@ REQUIRED := \
   /usr/include/glog/logging.h:libgoogle-glog-dev \
   /usr/include/gflags/gflags.h:libgflags-dev \
   /usr/include/lmdb.h:liblmdb-dev \
+  /usr/include/zlib.h:zlib1g-dev \
   $(or $(OPENCV_INCLUDE),/usr/include/opencv4)/opencv2/core.hpp:libopencv-core-dev \
   $(or $(OPENCV_INCLUDE),/usr/include/opencv4)/opencv2/imgproc.hpp:libopencv-imgproc-dev \
   $(or $(OPENCV_INCLUDE),/usr/include/opencv4)/opencv2/imgcodecs.hpp:libopencv-imgcodecs-dev \
@@ -76,7 +77,7 @@ ALL_CXXFLAGS = -std=c++17 $(HOST_FLAGS) -Wpedantic $(DEFINES) $(INCLUDES) $(CPPF
 
 LIBRARIES := $(addprefix -L,$(HDF5_LIB) $(BLAS_LIB)) \
   -lprotobuf -lglog -lgflags -llmdb -lopencv_imgcodecs -lopencv_imgproc -lopencv_core \
-  -l$(BLAS) -lhdf5 $(if $(WITH_LEVELDB),-lleveldb) $(if $(WITH_DNNL),-ldnnl) -ldl -lpthread
+  -l$(BLAS) -lhdf5 -lz $(if $(WITH_LEVELDB),-lleveldb) $(if $(WITH_DNNL),-ldnnl) -ldl -lpthread
 ALL_LDFLAGS := -fopenmp $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,--as-needed $(LDFLAGS)
 
 ifneq ($(WITH_MPI),)
