@@ -70,7 +70,7 @@ std::string NearestName(const std::string& name, const std::vector<std::string>&
   size_t best = folded.size() / 3 + 1;
   for (const std::string& candidate : candidates) {
     const size_t distance = EditDistance(folded, Fold(candidate));
-    if (distance < best || (distance == best && nearest.empty() && distance < folded.size())) {
+    if (distance < best) {
       best = distance;
       nearest = candidate;
     }

@@ -13,6 +13,7 @@ TEST(Strings, NearestNameSuggestsOnlyWhatIsNear) {
   EXPECT_EQ(NearestName("NumOutput", names), "num_output");
   EXPECT_EQ(NearestName("strdie", names), "stride");
   EXPECT_EQ(NearestName("bogus_field", names), "");
+  EXPECT_EQ(NearestName("foo", {"top", "bottom"}), "");
   EXPECT_EQ(DidYouMean("paf", names), " (did you mean \"pad\"?)");
 }
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <google/protobuf/descriptor.h>
+
+#include <string>
+#include <vector>
+
+namespace moka {
+
+/// The field of that name which may stand in a text; nullptr if there is none. What moka itself
+/// writes down (places) may not.
+const google::protobuf::FieldDescriptor* FindTextField(const google::protobuf::Descriptor* type,
+                                                       const std::string& name);
+
+/// What to say of a field that `around.front()` does not know; `around` lists the types of the
+/// messages it stands in, from the inside out. Looks whether a message near it knows the field:
+/// `unknown field "num_output" in LayerParameter; it is a field of convolution_param, ...`.
+std::string UnknownField(const std::string& name,
+                         const std::vector<const google::protobuf::Descriptor*>& around);
+
+/// What to say of a value that the field's enumeration does not know.
+std::string UnknownValue(const std::string& value, const google::protobuf::FieldDescriptor* field);
+
+}  // namespace moka

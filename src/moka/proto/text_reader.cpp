@@ -1,0 +1,83 @@
+#include "moka/proto/text_reader.hpp"
+
+#include <glog/logging.h>
+#include <google/protobuf/text_format.h>
+
+#include <climits>
+#include <memory>
+
+#include "moka/base/atomic_file.hpp"
+#include "moka/base/error.hpp"
+#include "moka/base/strings.hpp"
+#include "moka/proto/source.hpp"
+#include "moka/proto/text_kind.hpp"
+#include "moka/proto/text_parser.hpp"
+
+namespace moka {
+namespace {
+
+std::string Listed(const std::vector<TextProblem>& errors) {
+  constexpr size_t kMost = 20;
+  std::vector<std::string> lines;
+  for (const TextProblem& error : errors) {
+    if (lines.size() < kMost) lines.push_back(error.ToString());
+  }
+  if (errors.size() > kMost) lines.push_back(Text("... and ", errors.size() - kMost, " more"));
+  return Join(lines, "\n");
+}
+
+}  // namespace
+
+std::string TextProblem::ToString() const {
+  const std::string place = line > 0 ? Text(file, ":", line, ":", column) : file;
+  return place + ": " + message;
+}
+
+std::vector<TextProblem> ParseText(const std::string& text, const std::string& file,
+                                   const TextOptions& options, google::protobuf::Message* out) {
+  out->Clear();
+  TextProblems problems(file);
+  const std::string not_prototxt =
+      text.size() > INT_MAX ? "a text of more than 2 GB cannot be read" : WhyNotPrototxt(text);
+  const int conflict = MergeConflictLine(text);
+  if (!not_prototxt.empty()) {
+    problems.Error({0, 0}, not_prototxt);
+  } else if (conflict) {
+    problems.Error({conflict, 1}, "git left a merge conflict here that must be resolved first");
+  } else {
+    // Tokenizers have no word for a byte order mark.
+    const bool has_mark = StartsWith(text, "\xEF\xBB\xBF");
+    TextParser(has_mark ? text.substr(3) : text, options, &problems).Parse(out);
+  }
+  return problems.Take();
+}
+
+void ReadTextFrom(const std::string& text, const std::string& file, google::protobuf::Message* out,
+                  const TextOptions& options) {
+  std::vector<TextProblem> errors;
+  for (const TextProblem& problem : ParseText(text, file, options, out)) {
+    if (problem.warning) {
+      LOG(WARNING) << problem.ToString();
+    } else {
+      errors.push_back(problem);
+    }
+  }
+  if (!errors.empty()) throw Error(Listed(errors));
+}
+
+void ReadText(const std::string& path, google::protobuf::Message* out, const TextOptions& options) {
+  ReadTextFrom(ReadFile(path), path, out, options);
+}
+
+std::string ToText(const google::protobuf::Message& message) {
+  const std::unique_ptr<google::protobuf::Message> bare(message.New());
+  bare->CopyFrom(message);
+  StripSource(bare.get());
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetUseUtf8StringEscaping(true);
+  std::string text;
+  printer.PrintToString(*bare, &text);
+  return text;
+}
+
+}  // namespace moka
