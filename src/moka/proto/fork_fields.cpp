@@ -87,7 +87,7 @@ constexpr ForkFields kForkFields[] = {
      "use_gpu_transform random_seed forward_packing display num_labels"},
     {"TransformationParameter", kIgnored, "", "debug_params visualize"},
     {"TransformationParameter", kRefused, "SSD",
-     "resize_param noise_param emit_constraint crop_h crop_w distort_param expand_param"},
+     "resize_param noise_param emit_constraint distort_param expand_param"},
     {"TransformationParameter", kRefused, "NVIDIA",
      "img_rand_resize_lower img_rand_resize_upper rand_resize_ratio_lower "
      "rand_resize_ratio_upper vertical_stretch_lower vertical_stretch_upper "
