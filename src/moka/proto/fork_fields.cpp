@@ -76,7 +76,7 @@ constexpr ForkFields kForkFields[] = {
     {"ReshapeParameter", kRefused, "", "pixelshuffler"},
 
     // Data.
-    {"DataParameter", kIgnored, "NVIDIA", "threads parser_threads cache precache"},
+    {"DataParameter", kIgnored, "NVIDIA", "parser_threads cache precache"},
     {"DataParameter", kRefused, "", "transform_param side random"},
     {"ImageDataParameter", kIgnored, "NVIDIA", "threads cache precache"},
     {"ImageDataParameter", kRefused, "NVIDIA", "short_side dataset_share_per_node"},
