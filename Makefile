@@ -97,7 +97,7 @@ clean:  ## removes what was built
 
 FORMATTED := $(shell find include src tools examples python -name '*.cpp' -o -name '*.hpp' 2>/dev/null)
 format:  ## formats all sources; CHECK=1 only says what is not formatted
-	clang-format $(if $(CHECK),--dry-run -Werror,-i) $(FORMATTED)
+	@clang-format $(if $(CHECK),--dry-run -Werror,-i) $(FORMATTED)
 
 # -DMOKA_CUDA is left out: clang reads the files with kernels as plain C++.
 lint: $(PROTO_HEADER)  ## clang-tidy over the files that differ from main; ALL=1 over all
@@ -145,10 +145,11 @@ $(GEN)/moka/proto/moka.pb.cc $(PROTO_HEADER) $(GEN)/moka.desc &: $(PROTO)
 	$(Q)$(PROTOC) -Isrc --cpp_out=$(GEN) --include_imports --include_source_info \
 	  --descriptor_set_out=$(GEN)/moka.desc $<
 
+# Generated and big: neither sanitizers nor the highest optimisation are worth their time here.
 $(BUILD_DIR)/obj/gen/moka.pb.o: $(GEN)/moka/proto/moka.pb.cc $(PROTO_HEADER) $(STAMPS)/compile
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(ALL_CXXFLAGS) -O2 -w -c $< -o $@
+	$(Q)$(CXX) $(filter-out -fsanitize=% -march=% -O3,$(ALL_CXXFLAGS)) -O2 -w -c $< -o $@
 
 $(GEN)/moka_schema.S: Makefile
 	@mkdir -p $(@D)

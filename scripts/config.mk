@@ -17,7 +17,7 @@ comma := ,
 have_header = $(if $(firstword $(wildcard $(1))),1)
 # $(call option,SWITCH,FOUND): SWITCH as given (1 or 0), FOUND where it was not given; empty means no.
 option = $(filter 1,$(if $($(1)),$($(1)),$(2)))
-multiarch := $(shell $(CXX) -print-multiarch 2>/dev/null)
+multiarch := $(shell $(lastword $(CXX)) -print-multiarch 2>/dev/null)
 
 # --- optional libraries ---------------------------------------------------------------------------
 CUDA_DIR ?= /usr/local/cuda
