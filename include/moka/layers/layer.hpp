@@ -77,12 +77,20 @@ class Layer {
     param_propagate_[i] = wanted;
   }
 
-  /// For random layers: the run's seed and the number of the forward pass, which count the same
-  /// on every device and after resuming.
+  /// For random layers: the run's seed, known from before SetUp, and the number of the forward
+  /// pass, which are the same on every device and after resuming.
   void set_pass(uint64_t seed, int64_t pass) {
     seed_ = seed;
     pass_ = pass;
   }
+
+  /// For layers that read from outside: where reading goes on, to be kept with a snapshot and set
+  /// again when training is resumed. False if there is nothing to keep.
+  virtual bool GetReaderState(ReaderState* /*state*/) const { return false; }
+  virtual void SetReaderState(const ReaderState& /*state*/) {}
+
+  /// Seconds that Forward has waited for data so far.
+  virtual double seconds_waiting() const { return 0; }
 
   /// Floating-point operations of one Forward at the present shapes (a multiply-add counts two).
   virtual int64_t Operations(const BlobVector& /*bottoms*/, const BlobVector& tops) const {

@@ -1,0 +1,51 @@
+#include "moka/net/outputs.hpp"
+
+#include <glog/logging.h>
+
+#include <sstream>
+
+namespace moka {
+
+std::vector<float> OutputValues(const Net& net) {
+  std::vector<float> values;
+  for (const Blob* output : net.outputs()) {
+    const float* data = output->data().Read();
+    values.insert(values.end(), data, data + output->count());
+  }
+  return values;
+}
+
+MeanOutput MeanOutputs(Net* net, int batches, const std::function<bool(int batch)>& on_batch) {
+  std::vector<double> sums;
+  double loss = 0;
+  int done = 0;
+  while (done < batches) {
+    net->Forward();
+    const std::vector<float> values = OutputValues(*net);
+    if (sums.empty()) sums.resize(values.size());
+    for (size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
+    loss += net->Loss();
+    ++done;
+    if (on_batch && !on_batch(done - 1)) break;
+  }
+  MeanOutput mean;
+  for (double sum : sums) mean.values.push_back(static_cast<float>(sum / done));
+  mean.loss = done > 0 ? loss / done : 0;
+  return mean;
+}
+
+void LogOutputs(const std::string& kind, const Net& net, const std::vector<float>& values) {
+  size_t number = 0;
+  for (size_t i = 0; i < net.outputs().size(); ++i) {
+    const float weight = net.output_loss_weight(i);
+    for (int64_t j = 0; j < net.outputs()[i]->count(); ++j, ++number) {
+      const float value = values[number];
+      std::ostringstream loss;
+      if (weight != 0) loss << " (* " << weight << " = " << weight * value << " loss)";
+      LOG(INFO) << "    " << kind << " net output #" << number << ": " << net.outputs()[i]->name()
+                << " = " << value << loss.str();
+    }
+  }
+}
+
+}  // namespace moka
