@@ -15,6 +15,7 @@ namespace moka {
 struct LayerParam {
   std::shared_ptr<Blob> blob;
   FillerParameter filler;
+  bool learned = true;  // false: Forward keeps it, solvers leave it alone
 };
 
 /// One step of a net: reads bottom blobs and writes top blobs, and the other way round for
@@ -101,8 +102,14 @@ class Layer {
   /// Declares the next param. Where the prototxt carries values (`blobs`), they are used.
   Blob& AddParam(const Shape& shape, const FillerParameter& filler) {
     const std::string name = param_.name() + "[" + std::to_string(params_.size()) + "]";
-    params_.push_back({std::make_shared<Blob>(name, shape), filler});
+    params_.push_back({std::make_shared<Blob>(name, shape), filler, true});
     return *params_.back().blob;
+  }
+  /// Declares the next param, one that Forward keeps up to date: zeros at first.
+  Blob& AddStatistic(const Shape& shape) {
+    Blob& blob = AddParam(shape, FillerParameter());
+    params_.back().learned = false;
+    return blob;
   }
   Blob& param_blob(int i) { return *params_[i].blob; }
   bool copies() const { return copies_; }
