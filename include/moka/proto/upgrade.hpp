@@ -10,8 +10,8 @@ namespace moka {
 /// Brings a net of any age to today's form, layer by layer, so that old and new layers may stand in
 /// one file; the places of layers and fields (SourcePlace) move along:
 ///
-/// - `layers { layer { type: "conv" ... } }` (V0) and `layers { type: CONVOLUTION ... }` (V1) become
-///   `layer { type: "Convolution" ... }`; V0's padding layers are folded into the convolutions and
+/// - V0 (`layers { layer { type: "conv" } }`) and V1 (`layers { type: CONVOLUTION }`) become
+///   `layer { type: "Convolution" }`; V0's padding layers are folded into the convolutions and
 ///   poolings behind them; where both forms occur, layers are ordered as they stood in the text,
 ///   or old before new when no places are known;
 /// - in V1 layers, scale, mean_file, crop_size and mirror of data_param, image_data_param and

@@ -43,6 +43,11 @@ ScratchFolder::~ScratchFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+void WriteFile(const std::string& path, const std::string& bytes) {
+  std::filesystem::remove(path);  // truncating a file makes some file systems wait for the disk
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
 GoldenCase::GoldenCase(const std::string& group, const std::string& name)
     : file_(GroupFile(group)), name_(name) {
   Require(file_->IsGroup(name), file_->path(), ": no case \"", name, "\"");
@@ -61,7 +66,7 @@ void GoldenCase::Unpack(const std::string& folder) const {
   for (const std::string& file : Files()) {
     const std::filesystem::path path = std::filesystem::path(folder) / file;
     std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << File(file);
+    WriteFile(path.string(), File(file));
   }
 }
 

@@ -29,6 +29,9 @@ class ScratchFolder {
   std::string path_;
 };
 
+/// Writes a file without the care (and the time) that base/atomic_file.hpp takes.
+void WriteFile(const std::string& path, const std::string& bytes);
+
 /// A case computed by the original Caffe: a net or solver, its input and what came out.
 ///
 /// The arrays and attributes that a net case has (conv, pool, ...; other groups have others):
