@@ -91,7 +91,8 @@ void WriteArray(const Hdf5File& file, hid_t file_id, const std::string& path,
   if (array < 0) Fail(place, "cannot be created: ", Hdf5Reason());
   if (Product(shape) == 0) return;
   if (H5Dwrite(array, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
-    Fail(place, "cannot be written: ", Hdf5Reason());
+    const std::string reason = Hdf5Reason();
+    Fail(place, "cannot write its ", Product(shape) * H5Tget_size(stored), " bytes: ", reason);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "moka/proto/hdf5_handle.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "moka/base/error.hpp"
@@ -31,6 +32,14 @@ Hdf5Lock::Hdf5Lock() : guard_(Mutex()) { H5Eset_auto2(H5E_DEFAULT, nullptr, null
 std::string Hdf5Reason() {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, KeepInnermost, &reason);
+  // Of "file write failed: time = ..., errno = 28, error message = 'No space left on device', ..."
+  // the system's words are enough.
+  const std::string mark = "error message = '";
+  const size_t begin = reason.find(mark);
+  if (begin != std::string::npos) {
+    reason.erase(0, begin + mark.size());
+    reason.erase(std::min(reason.find('\''), reason.size()));
+  }
   return reason.empty() ? "unknown HDF5 error" : reason;
 }
 
