@@ -1,0 +1,77 @@
+// The command line: finds the command, sets its flags, and shows what goes wrong as one message.
+
+#include <gflags/gflags.h>
+#include <glog/logging.h>
+
+#include <iostream>
+#include <new>
+
+#include "commands/command.hpp"
+
+namespace moka {
+namespace {
+
+/// To stderr, as `I0131 12:00:00.000000 ...`; to files only where --log_dir asks for them.
+void SetUpLogging(const char* program) {
+  FLAGS_logtostderr = true;
+  FLAGS_log_year_in_prefix = false;
+  google::InitGoogleLogging(program);
+}
+
+bool IsGiven(const char* flag) {
+  gflags::CommandLineFlagInfo info;
+  return gflags::GetCommandLineFlagInfo(flag, &info) && !info.is_default;
+}
+
+void ChooseLogTarget() {
+  if (FLAGS_log_dir.empty()) return;
+  FLAGS_alsologtostderr = true;
+  if (!IsGiven("logtostderr")) FLAGS_logtostderr = false;
+}
+
+int Dispatch(const std::vector<std::string>& words) {
+  std::string name = words.empty() ? "help" : words[0];
+  if (name == "--help" || name == "-help" || name == "-h") name = "help";
+  if (name == "--version" || name == "-version") name = "version";
+  const Command* command = &FindCommand(name);
+  std::vector<std::string> rest(words.begin() + (words.empty() ? 0 : 1), words.end());
+  for (const std::string& word : rest) {
+    if (word != "--help" && word != "-help" && word != "-h") continue;
+    rest = {name};
+    command = &FindCommand("help");
+    break;
+  }
+  const std::vector<std::string> arguments = ParseFlags(*command, rest);
+  ChooseLogTarget();
+  if (arguments.size() > command->max_arguments) {
+    UsageError error(Text("`moka ", command->name, "` takes ",
+                          command->max_arguments == 0 ? "no" : "fewer", " arguments: \"",
+                          arguments[command->max_arguments], "\" is too much"));
+    error.Hint("flags are written --name=value");
+    throw error;
+  }
+  const int status = command->run(arguments);
+  return words.empty() ? 2 : status;
+}
+
+int Complain(const char* message, int status) {
+  std::cout.flush();
+  std::cerr << "moka: " << message << std::endl;
+  return status;
+}
+
+}  // namespace
+}  // namespace moka
+
+int main(int argc, char** argv) {
+  moka::SetUpLogging(argv[0]);
+  try {
+    return moka::Dispatch({argv + 1, argv + argc});
+  } catch (const moka::UsageError& error) {
+    return moka::Complain(error.what(), 2);
+  } catch (const std::bad_alloc&) {
+    return moka::Complain("not enough memory", 1);
+  } catch (const std::exception& error) {
+    return moka::Complain(error.what(), 1);
+  }
+}
