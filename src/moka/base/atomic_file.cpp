@@ -33,8 +33,8 @@ void WriteAtomically(const std::string& path,
   try {
     write(temporary);
     Sync(temporary, O_RDONLY);
-    Require(std::rename(temporary.c_str(), path.c_str()) == 0, "cannot rename ", temporary, " to ",
-            path, ": ", std::strerror(errno));
+    const bool renamed = std::rename(temporary.c_str(), path.c_str()) == 0;
+    Require(renamed, "cannot rename ", temporary, " to ", path, ": ", std::strerror(errno));
   } catch (...) {
     std::remove(temporary.c_str());
     throw;

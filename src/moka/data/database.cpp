@@ -34,22 +34,24 @@ std::string Absolute(const std::string& path) {
   return (absolute.has_filename() ? absolute : absolute.parent_path()).string();
 }
 
-void RequireReadable(const std::string& path) {
-  Require(access(path.c_str(), R_OK) == 0, path, ": ", std::strerror(errno));
+void CheckAccess(const std::string& path, int mode) {
+  if (access(path.c_str(), mode) != 0) Fail(path, ": ", std::strerror(errno));
+}
+
+struct stat StatusOf(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) == 0) return status;
+  if (errno == ENOENT) throw Error(path + ": no such directory").Hint("databases are folders");
+  Fail(path, ": ", std::strerror(errno));
 }
 
 /// Throws unless the folder looks like a database of this backend.
 void CheckFolder(const std::string& path, DataParameter::DB backend) {
-  struct stat status;
-  if (stat(path.c_str(), &status) != 0) {
-    if (errno == ENOENT) throw Error(path + ": no such directory").Hint("databases are folders");
-    Fail(path, ": ", std::strerror(errno));
-  }
-  Require(S_ISDIR(status.st_mode), path, ": is a file, and a database is a folder");
-  Require(access(path.c_str(), R_OK | X_OK) == 0, path, ": ", std::strerror(errno));
+  Require(S_ISDIR(StatusOf(path).st_mode), path, ": is a file, and a database is a folder");
+  CheckAccess(path, R_OK | X_OK);
   const bool lmdb = fs::exists(path + "/data.mdb"), leveldb = fs::exists(path + "/CURRENT");
   if (backend == DataParameter::LMDB ? lmdb : leveldb) {
-    RequireReadable(path + (backend == DataParameter::LMDB ? "/data.mdb" : "/CURRENT"));
+    CheckAccess(path + (backend == DataParameter::LMDB ? "/data.mdb" : "/CURRENT"), R_OK);
   } else if (lmdb || leveldb) {
     throw Error(Text(path, ": is ", NameOf(lmdb ? DataParameter::LMDB : DataParameter::LEVELDB),
                      ", not ", NameOf(backend)))
@@ -61,8 +63,8 @@ void CheckFolder(const std::string& path, DataParameter::DB backend) {
 }
 
 void RenameOrFail(const std::string& from, const std::string& to) {
-  Require(std::rename(from.c_str(), to.c_str()) == 0, to,
-          ": cannot be put in place: ", std::strerror(errno));
+  if (std::rename(from.c_str(), to.c_str()) == 0) return;
+  Fail(to, ": cannot be put in place: ", std::strerror(errno));
 }
 
 }  // namespace
@@ -94,8 +96,7 @@ std::shared_ptr<const Database> Database::Open(const std::string& path, DataPara
   static std::mutex mutex;
   static std::map<std::tuple<dev_t, ino_t, DataParameter::DB>, std::weak_ptr<const Database>> open;
   const std::lock_guard<std::mutex> lock(mutex);
-  struct stat status;
-  Require(stat(absolute.c_str(), &status) == 0, absolute, ": ", std::strerror(errno));
+  const struct stat status = StatusOf(absolute);
   auto& known = open[{status.st_dev, status.st_ino, backend}];
   std::shared_ptr<const Database> database = known.lock();
   if (!database) {
@@ -156,10 +157,10 @@ std::string Database::Cursor::Describe() const {
 
 DatabaseWriter::DatabaseWriter(const std::string& path, DataParameter::DB backend, bool overwrite)
     : path_(Absolute(path)), temporary_(Text(path_, ".writing-", getpid())), overwrite_(overwrite) {
-  if (fs::exists(fs::symlink_status(path_)) && !overwrite) {
+  std::error_code problem;
+  if (fs::exists(fs::symlink_status(path_, problem)) && !overwrite) {
     throw Error(path_ + ": exists already").Hint("remove it, or choose another name");
   }
-  std::error_code problem;
   fs::remove_all(temporary_, problem);
   fs::create_directory(temporary_, problem);
   if (problem) Fail(path_, ": cannot be written: ", problem.message());
@@ -197,7 +198,8 @@ void DatabaseWriter::Commit() {
     const std::string old = Text(path_, ".old-", getpid());
     RenameOrFail(path_, old);
     RenameOrFail(temporary_, path_);
-    fs::remove_all(old);
+    std::error_code ignored;
+    fs::remove_all(old, ignored);
   } else {
     RenameOrFail(temporary_, path_);
   }
