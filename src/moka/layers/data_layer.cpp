@@ -1,6 +1,7 @@
-#include <cstring>
+#include <algorithm>
 
 #include "moka/data/data_source.hpp"
+#include "moka/layers/feed_layer.hpp"
 #include "moka/layers/registry.hpp"
 
 namespace moka {
@@ -8,15 +9,9 @@ namespace {
 
 /// Batches of a database's records, decoded and transformed ahead of time by other threads.
 /// Tops: images N x C x H x W, and labels N. Follows Caffe's Data; `shuffle` is NVIDIA's.
-class DataLayer : public NoBackwardLayer {
+class DataLayer : public FeedLayer {
  public:
-  using NoBackwardLayer::NoBackwardLayer;
-
-  void SetUp(const BlobVector&, const BlobVector& tops) override {
-    feed_ = MakeDataFeed(param(), phase(), seed());
-    const std::vector<std::vector<int64_t>> shapes = feed_->Shapes();
-    for (size_t i = 0; i < tops.size(); ++i) tops[i]->Resize(Shape(shapes[i]));
-  }
+  using FeedLayer::FeedLayer;
 
   /// Most nets that crop take colour images; the mean values tell otherwise.
   bool AssumeShapes(const BlobVector& tops) override {
@@ -31,42 +26,17 @@ class DataLayer : public NoBackwardLayer {
     return true;
   }
 
-  void Reshape(const BlobVector&, const BlobVector&) override {}
-
-  void Forward(Context&, const BlobVector&, const BlobVector& tops) override {
-    feed_->Next(&batch_);
-    for (size_t i = 0; i < tops.size(); ++i) {
-      const BatchArray& array = batch_.arrays[i];
-      tops[i]->Resize(Shape(array.shape));
-      std::memcpy(tops[i]->data().Write(), array.values.data(),
-                  static_cast<size_t>(tops[i]->count()) * sizeof(float));
-    }
-  }
-
-  bool GetReaderState(ReaderState* state) const override {
-    state->set_epoch(feed_->state().epoch);
-    state->set_record(feed_->state().record);
-    return true;
-  }
-
-  void SetReaderState(const ReaderState& state) override {
-    feed_->SetState({state.epoch(), state.record()});
-  }
-
-  double seconds_waiting() const override { return feed_->seconds_waiting(); }
-  int64_t Operations(const BlobVector&, const BlobVector&) const override { return 0; }
-
- private:
-  std::unique_ptr<Feed> feed_;
-  Batch batch_;
+ protected:
+  std::unique_ptr<Feed> MakeFeed() const override { return MakeDataFeed(param(), phase(), seed()); }
 };
 
-const RegisterLayer<DataLayer> kRegistration(LayerInfo("Data")
-                                                 .Summary("batches from an LMDB or LevelDB")
-                                                 .Field("data_param")
-                                                 .Bottoms(0, "none")
-                                                 .Tops(1, 2, "images, N x C x H x W; labels, N")
-                                                 .Source());
+const RegisterLayer<DataLayer> kRegistration(
+    LayerInfo("Data")
+        .Summary("batches from an LMDB or LevelDB")
+        .Field("data_param")
+        .Bottoms(0, "none")
+        .Tops(1, 2, "images, N x C x H x W; labels, N")
+        .Source());
 
 }  // namespace
 }  // namespace moka

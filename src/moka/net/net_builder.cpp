@@ -8,11 +8,16 @@
 #include "moka/base/strings.hpp"
 #include "moka/net/passes.hpp"
 #include "moka/proto/source.hpp"
+#include "moka/proto/upgrade.hpp"
 
 namespace moka {
 
 void NetBuilder::Build(const NetParameter& param, const NetState& state) {
-  net_.param_ = InsertSplits(FilterLayers(param, state));
+  NetParameter modern = param;
+  std::vector<std::string> messages;
+  UpgradeNet(&modern, &messages);
+  for (const std::string& message : messages) LOG(INFO) << message;
+  net_.param_ = InsertSplits(FilterLayers(modern, state));
   if (net_.param_.layer_size() == 0) {
     throw Error(
         Text("net \"", net_.name(), "\" has no layers in phase ", Phase_Name(state.phase())))

@@ -1,0 +1,123 @@
+#include "moka/solver/solver_nets.hpp"
+
+#include <glog/logging.h>
+
+#include <filesystem>
+#include <random>
+
+#include "moka/base/error.hpp"
+#include "moka/base/strings.hpp"
+#include "moka/proto/text_reader.hpp"
+#include "moka/proto/upgrade.hpp"
+#include "moka/solver/solver.hpp"
+
+namespace moka {
+namespace {
+
+NetParameter ReadNet(const std::string& path, const char* field) {
+  NetParameter net;
+  try {
+    ReadText(path, &net);
+  } catch (Error& error) {
+    if (!std::filesystem::exists(path)) {
+      error.In(Text("solver field ", field))
+          .Hint("paths are relative to the current folder, " +
+                std::filesystem::current_path().string());
+    }
+    throw;
+  }
+  return net;
+}
+
+NetState StateOf(Phase phase, const NetParameter& net, const NetState* more) {
+  NetState state;
+  state.set_phase(phase);
+  state.MergeFrom(net.state());
+  if (more != nullptr) state.MergeFrom(*more);
+  return state;
+}
+
+NetSource FindTrain(const SolverParameter& param) {
+  const int ways =
+      param.has_net() + param.has_net_param() + param.has_train_net() + param.has_train_net_param();
+  if (ways != 1) {
+    throw Error(Text("the solver names ", ways, " training nets"))
+        .Hint("give exactly one of net, net_param, train_net, train_net_param");
+  }
+  NetSource train;
+  if (param.has_net()) train.param = ReadNet(param.net(), "net");
+  if (param.has_net_param()) train.param = param.net_param();
+  if (param.has_train_net()) train.param = ReadNet(param.train_net(), "train_net");
+  if (param.has_train_net_param()) train.param = param.train_net_param();
+  train.state =
+      StateOf(TRAIN, train.param, param.has_train_state() ? &param.train_state() : nullptr);
+  return train;
+}
+
+std::vector<NetParameter> FindTest(const SolverParameter& param) {
+  const int own = param.test_net_size() + param.test_net_param_size();
+  const bool shared = param.has_net() || param.has_net_param();
+  const int count = param.test_iter_size();
+  Require(shared ? count >= own : count == own, "the solver has ", count, " test_iter for ", own,
+          " test net(s): give each test net its test_iter");
+  std::vector<NetParameter> nets(param.test_net_param().begin(), param.test_net_param().end());
+  for (const std::string& file : param.test_net()) nets.push_back(ReadNet(file, "test_net"));
+  while (static_cast<int>(nets.size()) < count) {
+    nets.push_back(param.has_net() ? ReadNet(param.net(), "net") : param.net_param());
+  }
+  return nets;
+}
+
+}  // namespace
+
+SolverNets FindNets(const SolverParameter& param) {
+  SolverNets nets;
+  nets.train = FindTrain(param);
+  const std::vector<NetParameter> tests = FindTest(param);
+  const int states = param.test_state_size();
+  Require(states == 0 || states == static_cast<int>(tests.size()), "the solver has ", states,
+          " test_state for ", tests.size(), " test net(s): give one each, or none");
+  for (size_t i = 0; i < tests.size(); ++i) {
+    const NetState* more = states > 0 ? &param.test_state(static_cast<int>(i)) : nullptr;
+    nets.test.push_back({tests[i], StateOf(TEST, tests[i], more)});
+    Require(param.test_iter(static_cast<int>(i)) > 0, "test_iter is ",
+            param.test_iter(static_cast<int>(i)), ", but must be at least 1");
+  }
+  Require(tests.empty() || param.test_interval() > 0,
+          "the solver has test nets, but no test_interval says when to run them");
+  Require(!tests.empty() || param.test_interval() == 0,
+          "test_interval is set, but no test_iter says how many batches a test takes");
+  return nets;
+}
+
+uint64_t SeedOf(const SolverParameter& param) {
+  if (param.random_seed() >= 0) return static_cast<uint64_t>(param.random_seed());
+  const uint64_t seed = std::random_device()();
+  LOG(INFO) << "random_seed: " << seed << " (drawn; set it to repeat this run)";
+  return seed;
+}
+
+SolverParameter ReadSolver(const std::string& path) {
+  SolverParameter param;
+  ReadText(path, &param);
+  UpgradeSolver(&param);
+  const std::string stem = std::filesystem::path(path).replace_extension().string();
+  std::error_code ignored;
+  if (!param.has_snapshot_prefix()) {
+    param.set_snapshot_prefix(stem);
+  } else if (std::filesystem::is_directory(param.snapshot_prefix(), ignored)) {
+    const auto name = std::filesystem::path(stem).filename();
+    param.set_snapshot_prefix((std::filesystem::path(param.snapshot_prefix()) / name).string());
+  }
+  return param;
+}
+
+void PrepareSnapshots(const SolverParameter& param) {
+  const std::filesystem::path folder = std::filesystem::path(param.snapshot_prefix()).parent_path();
+  if (folder.empty() || std::filesystem::is_directory(folder)) return;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  Require(!error, "cannot make the folder ", folder.string(), " for snapshots: ", error.message());
+}
+
+}  // namespace moka

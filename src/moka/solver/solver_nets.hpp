@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "moka/proto/moka.pb.h"
+
+namespace moka {
+
+/// A net's description and the state it is built in.
+struct NetSource {
+  NetParameter param;
+  NetState state;
+};
+
+struct SolverNets {
+  NetSource train;
+  std::vector<NetSource> test;
+};
+
+/// The nets that a solver trains and tests: `net` (or net_param) for both, or train_net and
+/// test_net of their own; a test net for each test_iter. States are the phase, then what the
+/// description says, then train_state or test_state. Throws Error when the fields contradict.
+SolverNets FindNets(const SolverParameter& param);
+
+/// random_seed, or one drawn from the system (and logged) if it is negative.
+uint64_t SeedOf(const SolverParameter& param);
+
+/// Makes the folder for snapshots and warns if the disk is nearly full (promise 5).
+void PrepareSnapshots(const SolverParameter& param);
+
+}  // namespace moka

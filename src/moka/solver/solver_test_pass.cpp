@@ -1,0 +1,25 @@
+// Testing during training.
+#include <glog/logging.h>
+
+#include "moka/net/outputs.hpp"
+#include "moka/solver/solver.hpp"
+
+namespace moka {
+
+std::vector<std::vector<float>> Solver::TestAll() {
+  std::vector<std::vector<float>> means;
+  for (size_t i = 0; i < test_nets_.size(); ++i) means.push_back(Test(i));
+  return means;
+}
+
+std::vector<float> Solver::Test(size_t index) {
+  LOG(INFO) << "Iteration " << iteration_ << ", Testing net (#" << index << ")";
+  Net& net = *test_nets_[index];
+  const int batches = param_.test_iter(static_cast<int>(index));
+  const MeanOutput mean = MeanOutputs(&net, batches);
+  if (param_.test_compute_loss()) LOG(INFO) << "Test loss: " << mean.loss;
+  LogOutputs("Test", net, mean.values);
+  return mean.values;
+}
+
+}  // namespace moka
