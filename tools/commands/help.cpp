@@ -1,39 +1,71 @@
+#include <gflags/gflags.h>
+
 #include <iostream>
 
 #include "command.hpp"
+#include "help_layer.hpp"
 #include "moka/base/strings.hpp"
+#include "moka/proto/schema_doc.hpp"
+#include "table.hpp"
 
 namespace moka {
 namespace {
 
 void ShowOverview() {
-  std::cout << "moka trains, tests and times neural networks described by prototxt files.\n\n"
+  std::cout << "moka trains, tests and times neural networks that prototxt files describe.\n\n"
                "usage: moka COMMAND [--flag=value ...] [argument ...]\n\ncommands:\n";
-  for (const Command& command : Commands()) {
-    std::string name = command.name;
-    name.resize(14, ' ');
-    std::cout << "  " << name << command.summary << "\n";
-  }
+  Table commands("ll");
+  for (const Command& command : Commands()) commands.Add({"  " + command.name, command.summary});
+  std::cout << commands.ToString()
+            << "\nto begin with:\n"
+               "  moka check net.prototxt                 finds what is wrong in a file\n"
+               "  moka train --solver=solver.prototxt     trains\n"
+               "  moka help train                         flags and examples of a command\n"
+               "  moka help layers                        the layer types there are\n"
+               "  moka help layer Pooling                 what a layer type does, its fields\n"
+               "  moka help fields SolverParameter        the fields of a message\n";
 }
 
 void ShowCommand(const Command& command) {
-  std::cout << command.name << ": " << command.summary << "\n\nusage:\n";
+  std::cout << "moka " << command.name << ": " << command.summary << "\n\nusage:\n";
   for (const std::string& line : Split(command.usage, '\n')) std::cout << "  " << line << "\n";
   if (!command.description.empty()) std::cout << "\n" << command.description << "\n";
-  if (!command.flags.empty()) std::cout << "\nflags:\n" << DescribeFlags(command.flags);
+  std::cout << (command.flags.empty() ? "" : "\nflags:\n") << DescribeFlags(command.flags);
 }
 
 int Run(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) {
+  const std::string topic = arguments.empty() ? "" : arguments[0];
+  if (topic == "layers") {
+    std::cout << ListLayers();
+  } else if (topic == "layer" || topic == "fields") {
+    if (arguments.size() < 2) {
+      throw UsageError(Text("`moka help ", topic, "` needs a name, of a ",
+                            topic == "layer" ? "layer type: `moka help layers` lists them"
+                                             : "message such as LayerParameter"));
+    }
+    std::cout << (topic == "layer" ? DescribeLayer(arguments[1]) : DescribeMessage(arguments[1]));
+  } else if (arguments.size() > 1) {
+    throw UsageError(Text("unknown topic \"", Join(arguments, " "), "\"",
+                          DidYouMean(topic, {"layer", "fields"})));
+  } else if (topic.empty()) {
     ShowOverview();
   } else {
-    ShowCommand(FindCommand(arguments[0]));
+    ShowCommand(FindCommand(topic));
   }
   return 0;
 }
 
-const RegisterCommand kRegistration(
-    {"help", "shows how to use a command", "moka help [COMMAND]", "", {}, 1, Run});
+const RegisterCommand kRegistration({"help",
+                                     "shows how to use commands, layers and fields",
+                                     "moka help [COMMAND]\n"
+                                     "moka help layers\n"
+                                     "moka help layer TYPE\n"
+                                     "moka help fields MESSAGE",
+                                     "Layers and fields are described by what is built in, so that "
+                                     "the text is always that\nof this version.",
+                                     {},
+                                     2,
+                                     Run});
 
 }  // namespace
 }  // namespace moka

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ std::string DidYouMean(const std::string& name, const std::vector<std::string>& 
 
 /// 1536 -> "1.5 KB", 3145728 -> "3.0 MB" (powers of 1024).
 std::string HumanBytes(double bytes);
+
+/// 431080 -> "431,080".
+std::string Grouped(int64_t number);
 
 /// 75 -> "1:15", 3725 -> "1:02:05".
 std::string HumanSeconds(double seconds);

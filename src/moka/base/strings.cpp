@@ -93,6 +93,13 @@ std::string HumanBytes(double bytes) {
   return Format(unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
 }
 
+std::string Grouped(int64_t number) {
+  std::string text = std::to_string(number);
+  const int64_t first = number < 0 ? 1 : 0;
+  for (int64_t i = static_cast<int64_t>(text.size()) - 3; i > first; i -= 3) text.insert(i, ",");
+  return text;
+}
+
 std::string HumanSeconds(double seconds) {
   const long total = static_cast<long>(seconds + 0.5);
   char text[64];

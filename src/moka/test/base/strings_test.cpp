@@ -22,6 +22,9 @@ TEST(Strings, SplitTrimAndUnits) {
   EXPECT_TRUE(Split("", ',').empty());
   EXPECT_EQ(Trim(" \t x y\r\n"), "x y");
   EXPECT_EQ(HumanBytes(1536), "1.5 KB");
+  EXPECT_EQ(Grouped(431080), "431,080");
+  EXPECT_EQ(Grouped(-1234567), "-1,234,567");
+  EXPECT_EQ(Grouped(-123), "-123");
   EXPECT_EQ(HumanSeconds(75), "1:15");
   EXPECT_EQ(HumanSeconds(3725), "1:02:05");
 }
