@@ -64,8 +64,9 @@ void ForceAll(std::vector<NetLayer>* layers) {
     for (size_t i = 0; i < layer.bottoms.size(); ++i) {
       layer.propagate[i] = layer.layer->Differentiable(static_cast<int>(i));
     }
-    for (size_t i = 0; i < layer.layer->params().size(); ++i) {
-      layer.layer->set_param_propagate(static_cast<int>(i), true);
+    const std::vector<LayerParam>& params = layer.layer->params();
+    for (size_t i = 0; i < params.size(); ++i) {
+      layer.layer->set_param_propagate(static_cast<int>(i), params[i].learned);
     }
   }
 }

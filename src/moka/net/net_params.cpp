@@ -18,7 +18,11 @@ void NetBuilder::AddParams(int position) {
           " param entries, but learns ", params.size(), " blob(s)");
   for (int i = 0; i < static_cast<int>(params.size()); ++i) {
     static const ParamSpec kDefault;
-    const ParamSpec& spec = i < param.param_size() ? param.param(i) : kDefault;
+    ParamSpec spec = i < param.param_size() ? param.param(i) : kDefault;
+    if (!params[i].learned) {
+      spec.set_lr_mult(0);
+      spec.set_decay_mult(0);
+    }
     added.layer->set_param_propagate(i, spec.lr_mult() != 0);
     ShareParam(position, i, spec);
   }
