@@ -10,9 +10,14 @@
 
 #include "moka/base/error.hpp"
 #include "moka/layers/registry.hpp"
+#include "moka/test/layers/harness.hpp"
 
 namespace moka {
 namespace {
+
+MOKA_GOLDEN(conv, Convolution, "conv_");
+MOKA_GOLDEN(conv, Deconvolution, "deconv_");
+MOKA_GOLDEN(conv, Im2col, "im2col_");
 
 struct Axis {
   int64_t kernel = 1, stride = 1, dilation = 1, pad_begin = 0, pad_end = 0;
@@ -253,6 +258,34 @@ TEST(Deconvolution, EqualsPlainLoops) {
       CheckDeconvolution(problem, context, "force_nd_im2col: true");
     }
   }
+}
+
+TEST(Convolution, MatchesFiniteDifferences) {
+  const std::string layer = "type: 'Convolution' bottom: 'a' top: 'b' convolution_param { ";
+  const std::string fill = "weight_filler { type: 'uniform' min: -0.5 max: 0.5 } ";
+  CheckLayer({layer + fill + "num_output: 4 kernel_size: 3 pad: 1 stride: 2 group: 2 }",
+              {Shape{3, 4, 7, 6}}});
+  CheckLayer({layer + fill + "num_output: 3 kernel_size: 3 group: 3 pad_l: 1 pad_b: 2 }",
+              {Shape{2, 3, 5, 5}}});
+  CheckLayer({layer + fill + "num_output: 2 kernel_size: 2 axis: 2 }", {Shape{2, 2, 3, 5}}});
+  CheckLayer({layer + fill + "num_output: 2 kernel_size: 2 stride: 2 dilation: 2 pad: 1 }",
+              {Shape{2, 2, 3, 4, 5}}});
+}
+
+TEST(Deconvolution, MatchesFiniteDifferences) {
+  const std::string layer = "type: 'Deconvolution' bottom: 'a' top: 'b' convolution_param { ";
+  const std::string fill = "weight_filler { type: 'uniform' min: -0.5 max: 0.5 } ";
+  CheckLayer(
+      {layer + fill + "num_output: 3 kernel_size: 3 pad: 1 stride: 2 }", {Shape{3, 4, 4, 3}}});
+  CheckLayer({layer + fill + "num_output: 4 kernel_size: 4 stride: 2 group: 4 pad: 1 }",
+              {Shape{2, 4, 3, 5}}});
+  CheckLayer({layer + fill + "num_output: 2 kernel_size: 2 }", {Shape{2, 3, 5}}});
+}
+
+TEST(Im2col, MatchesFiniteDifferences) {
+  const std::string layer = "type: 'Im2col' bottom: 'a' top: 'b' convolution_param { ";
+  CheckLayer({layer + "kernel_size: 3 pad: 1 stride: 2 }", {Shape{3, 2, 6, 7}}});
+  CheckLayer({layer + "kernel_size: 2 dilation: 2 }", {Shape{2, 2, 3, 4, 5}}});
 }
 
 /// promise 26
