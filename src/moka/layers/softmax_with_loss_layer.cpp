@@ -1,5 +1,6 @@
 #include <cfloat>
 
+#include "moka/base/error.hpp"
 #include "moka/device/for_each.hpp"
 #include "moka/device/math.hpp"
 #include "moka/layers/class_labels.hpp"
@@ -59,6 +60,7 @@ class SoftmaxWithLossLayer : public LossLayer {
   void SetUp(const BlobVector&, const BlobVector&) override {
     const LossParameter& loss = param().loss_param();
     if (loss.has_ignore_label()) labels_.Ignore(loss.ignore_label());
+    Require(loss.label_smoothing() == 0, "loss_param.label_smoothing is not supported");
   }
 
   void Reshape(const BlobVector& bottoms, const BlobVector& tops) override {

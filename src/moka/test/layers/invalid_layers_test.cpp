@@ -1,0 +1,65 @@
+#include <gtest/gtest.h>
+
+#include "moka/base/error.hpp"
+#include "moka/net/net.hpp"
+#include "moka/proto/text_reader.hpp"
+#include "moka/test/golden.hpp"
+
+namespace moka {
+namespace {
+
+struct InvalidNet {
+  const char* name;
+  const char* part;  // of the message
+};
+
+class InvalidLayers : public testing::TestWithParam<InvalidNet> {};
+
+// promise 3
+TEST_P(InvalidLayers, AreRefusedWithTheReason) {
+  const std::string text = GoldenCase("invalid", GetParam().name).File();
+  try {
+    NetParameter param;
+    ReadTextFrom(text, "net.prototxt", &param);
+    NetState state;
+    state.set_phase(TEST);
+    const Net net(param, state, std::make_shared<Context>());
+    FAIL() << "no error for " << text;
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(message.find("net.prototxt:"), 0u) << message;
+    EXPECT_NE(message.find(GetParam().part), std::string::npos) << message;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Losses, InvalidLayers,
+    testing::Values(InvalidNet{"softmaxloss_label_backward", "no derivative"},
+                    InvalidNet{"softmaxloss_spatial_labels", "72 positions"},
+                    InvalidNet{"count_softmaxloss_one_bottom", "2 bottom(s), but has 1"},
+                    InvalidNet{"count_softmaxloss_three_bottoms", "2 bottom(s), but has 3"},
+                    InvalidNet{"accuracy_labels", "2 labels"},
+                    InvalidNet{"accuracy_topk", "top_k is 6"},
+                    InvalidNet{"count_accuracy_one_bottom", "2 bottom(s), but has 1"},
+                    InvalidNet{"count_accuracy_three_tops", "1 to 2 top(s), but has 3"},
+                    InvalidNet{"count_euclidean_one_bottom", "2 bottom(s), but has 1"},
+                    InvalidNet{"count_contrastive_two_bottoms", "3 bottom(s), but has 2"},
+                    InvalidNet{"euclidean_batch", "3 x 5"}, InvalidNet{"hinge_batch", "3 labels"},
+                    InvalidNet{"infogain_no_matrix", "infogain_loss_param.source"},
+                    InvalidNet{"sigmoidce_count", "4 x 6"},
+                    InvalidNet{"contrastive_channels", "4 x 6"},
+                    InvalidNet{"multinomial_label_shape", "20 labels"}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(Linear, InvalidLayers,
+                         testing::Values(InvalidNet{"count_scale_three_bottoms",
+                                                    "1 to 2 bottom(s), but has 3"},
+                                         InvalidNet{"scale_dims", "operand is 4"},
+                                         InvalidNet{"scale_past_end", "past the last axis"},
+                                         InvalidNet{"scale_num_axes", "past the last axis"},
+                                         InvalidNet{"scale_num_axes_negative", "num_axes is -2"},
+                                         InvalidNet{"parameter_no_shape", "parameter_param.shape"}),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace moka
