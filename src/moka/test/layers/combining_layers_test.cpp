@@ -12,7 +12,8 @@ TEST(ConcatLayer, AlongEachAxis) {
   for (int axis : {0, 1, 2}) {
     const Shape shape{2, 3, 5};
     CheckLayer({Text("type: 'Concat' bottom: 'a' bottom: 'b' bottom: 'c' top: 'y' concat_param { "
-                     "axis: ", axis, " }"),
+                     "axis: ",
+                     axis, " }"),
                 {shape, shape.With(axis, 1), shape.With(axis, 4)}});
   }
 }

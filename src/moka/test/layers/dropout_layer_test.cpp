@@ -8,7 +8,9 @@ MOKA_GOLDEN(act, Dropout, "dropout_");
 TEST(DropoutLayer, KeepsAShareOfValuesAndScalesThem) {
   const std::vector<float> y =
       Output({"type: 'Dropout' bottom: 'a' top: 'b' dropout_param { dropout_ratio: 0.2 }",
-              {Shape{100, 100}}, TRAIN, [](int, int64_t) { return 1.0f; }});
+              {Shape{100, 100}},
+              TRAIN,
+              [](int, int64_t) { return 1.0f; }});
   int kept = 0;
   for (float value : y) {
     if (value == 0) continue;
@@ -25,7 +27,8 @@ TEST(DropoutLayer, IsTheSameOnAllDevicesAndInPlace) {
 
 TEST(DropoutLayer, DrawsAnewInEachPassAndBackwardTakesTheMaskOfForward) {
   NetParameter param;
-  *param.add_layer() = LayerOf("name: 'in' type: 'Input' top: 'a' input_param { shape { dim: 64 } }");
+  *param.add_layer() =
+      LayerOf("name: 'in' type: 'Input' top: 'a' input_param { shape { dim: 64 } }");
   *param.add_layer() = LayerOf("name: 'drop' type: 'Dropout' bottom: 'a' top: 'b'");
   param.set_force_backward(true);
   NetState state;
@@ -42,8 +45,9 @@ TEST(DropoutLayer, DrawsAnewInEachPassAndBackwardTakesTheMaskOfForward) {
 }
 
 TEST(DropoutLayer, RefusesARatioOfOne) {
-  ExpectError({"type: 'Dropout' bottom: 'a' top: 'b' dropout_param { dropout_ratio: 1 }",
-               {Shape{3}}}, {"dropout_ratio 1"});
+  ExpectError(
+      {"type: 'Dropout' bottom: 'a' top: 'b' dropout_param { dropout_ratio: 1 }", {Shape{3}}},
+      {"dropout_ratio 1"});
 }
 
 }  // namespace

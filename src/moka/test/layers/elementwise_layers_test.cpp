@@ -12,13 +12,11 @@ class PowerGolden : public GoldenTest {};
 TEST_P(PowerGolden, EqualsCaffe) {
   CheckGolden("act", std::get<0>(GetParam()), std::get<1>(GetParam()));
 }
-INSTANTIATE_TEST_SUITE_P(Cases, PowerGolden,
-                         testing::Combine(testing::ValuesIn(GoldenNamesOf(
-                                              "act", {"power_"}, {"power_inplace_scale"})),
-                                          testing::Values("cpu", "shadow")),
-                         [](const auto& info) {
-                           return std::get<0>(info.param) + "_" + std::get<1>(info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Cases, PowerGolden,
+    testing::Combine(testing::ValuesIn(GoldenNamesOf("act", {"power_"}, {"power_inplace_scale"})),
+                     testing::Values("cpu", "shadow")),
+    [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
 
 TEST(VectorMath, IsWithinTwoUnitsOfLibm) {
   for (double x = -87; x < 88.7; x += 0.00371) {
@@ -61,9 +59,9 @@ TEST(TanHLayer, OnOddSizes) {
 }
 
 TEST(PowerLayer, InPlaceHasTheRightGradient) {
-  for (const char* fields : {"scale: 3 shift: 1", "power: 2 scale: 0.5 shift: 2",
-                             "power: 1.5 shift: 2", "power: -1 shift: 3", "power: 0",
-                             "scale: 0 shift: 2 power: 3"}) {
+  for (const char* fields :
+       {"scale: 3 shift: 1", "power: 2 scale: 0.5 shift: 2", "power: 1.5 shift: 2",
+        "power: -1 shift: 3", "power: 0", "scale: 0 shift: 2 power: 3"}) {
     CheckLayer({std::string("type: 'Power' bottom: 'a' top: 'b' power_param { ") + fields + " }",
                 {Shape{2, 9}}});
   }

@@ -21,7 +21,8 @@ TEST(LRNLayer, BothRegionsWithAnyBeta) {
 
 TEST(LRNLayer, FollowsItsFormula) {
   const std::vector<float> y = Output({Lrn("local_size: 3 alpha: 0.6 beta: 0.75 k: 2"),
-                                       {Shape{1, 3, 1, 1}}, TEST,
+                                       {Shape{1, 3, 1, 1}},
+                                       TEST,
                                        [](int, int64_t j) { return j + 1.0f; }});
   EXPECT_FLOAT_EQ(y[0], std::pow(2 + 0.2f * (1 + 4), -0.75f));
   EXPECT_FLOAT_EQ(y[1], 2 * std::pow(2 + 0.2f * (1 + 4 + 9), -0.75f));

@@ -49,7 +49,9 @@ TEST(PoolingLayer, EqualsAPlainLoopOverWindows) {
     for (int stride = 1; stride <= 3; ++stride) {
       const std::vector<float> y =
           Output({Pool(Text("kernel_size: ", kernel, " stride: ", stride, " round_mode: FLOOR")),
-                  {Shape{1, 1, height, width}}, TEST, Scrambled});
+                  {Shape{1, 1, height, width}},
+                  TEST,
+                  Scrambled});
       size_t o = 0;
       for (int top = 0; top + kernel <= height; top += stride) {
         for (int left = 0; left + kernel <= width; left += stride) {
@@ -70,12 +72,16 @@ TEST(PoolingLayer, EqualsAPlainLoopOverWindows) {
 TEST(PoolingLayer, TheSecondTopOfMaxIsThePlaceOfTheFirstLargestValue) {
   const LayerCase ties{
       "type: 'Pooling' bottom: 'a' top: 'b' top: 'places' pooling_param { kernel_size: 2 }",
-      {Shape{1, 1, 3, 3}}, TEST, [](int, int64_t) { return 4.0f; }};
+      {Shape{1, 1, 3, 3}},
+      TEST,
+      [](int, int64_t) { return 4.0f; }};
   EXPECT_EQ(Output(ties, "places"), (std::vector<float>{0, 1, 3, 4}));
   // Row 0 comes before row 1, although column 0 of row 1 comes before column 1 of row 0.
   const LayerCase diagonal{
       "type: 'Pooling' bottom: 'a' top: 'b' top: 'places' pooling_param { kernel_size: 2 }",
-      {Shape{1, 1, 2, 2}}, TEST, [](int, int64_t j) { return j == 1 || j == 2 ? 5.0f : 0.0f; }};
+      {Shape{1, 1, 2, 2}},
+      TEST,
+      [](int, int64_t j) { return j == 1 || j == 2 ? 5.0f : 0.0f; }};
   EXPECT_EQ(Output(diagonal, "places"), (std::vector<float>{1}));
 }
 
@@ -133,7 +139,9 @@ TEST(PoolingLayer, RefusesWhatDoesNotFit) {
   ExpectError({Pool("pool: STOCHASTIC kernel_size: 2 pad: 1"), image}, {"STOCHASTIC", "padding"});
   ExpectError({Pool("kernel_size: 2"), {Shape{2, 3, 6}}}, {"N x C x H x W", "2 x 3 x 6"});
   ExpectError({"type: 'Pooling' bottom: 'a' top: 'b' top: 'c' pooling_param { pool: AVE "
-               "kernel_size: 2 }", image}, {"only MAX"});
+               "kernel_size: 2 }",
+               image},
+              {"only MAX"});
 }
 
 }  // namespace

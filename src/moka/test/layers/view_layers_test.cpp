@@ -13,10 +13,12 @@ TEST(FlattenLayer, AnyRunOfAxes) {
 }
 
 TEST(FlattenLayer, RefusesAxesThatAreNotThereAndWorkingInPlace) {
-  ExpectError({"type: 'Flatten' bottom: 'a' top: 'b' flatten_param { axis: 4 }",
-               {Shape{2, 3, 4, 5}}}, {"axis 4"});
+  ExpectError(
+      {"type: 'Flatten' bottom: 'a' top: 'b' flatten_param { axis: 4 }", {Shape{2, 3, 4, 5}}},
+      {"axis 4"});
   ExpectError({"type: 'Flatten' bottom: 'a' top: 'b' flatten_param { axis: 2 end_axis: 1 }",
-               {Shape{2, 3, 4, 5}}}, {"end_axis"});
+               {Shape{2, 3, 4, 5}}},
+              {"end_axis"});
   ExpectError({"type: 'Flatten' bottom: 'a' top: 'a'", {Shape{2, 3}}}, {"in place"});
 }
 
