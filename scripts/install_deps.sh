@@ -5,7 +5,8 @@ set -eu
 
 packages="g++ make pkg-config protobuf-compiler libprotobuf-dev libgoogle-glog-dev libgflags-dev
   liblmdb-dev libleveldb-dev libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev
-  libopenblas-openmp-dev libdnnl-dev libhdf5-dev zlib1g-dev libboost-dev libgtest-dev dataset-fashion-mnist"
+  libopenblas-openmp-dev libdnnl-dev libhdf5-dev zlib1g-dev nlohmann-json3-dev libboost-dev libgtest-dev
+  dataset-fashion-mnist"
 case "${1-}" in
   "") ;;
   --dev) packages="$packages clang-format clang-tidy ccache python3-numpy python3-h5py" ;;

@@ -30,6 +30,9 @@ class Transform {
   /// How encoded pictures are to be decoded (force_color, force_gray).
   ColorMode color_mode() const;
 
+  /// C x H x W of the mean image, empty without one.
+  const std::vector<int64_t>& mean_shape() const { return mean_shape_; }
+
   /// C x H x W after the transformation. Throws Error when the crop is larger than the image, or
   /// when the mean does not fit it.
   std::vector<int64_t> OutputShape(const Pixels& in) const;
