@@ -1,7 +1,9 @@
 #include "table.hpp"
 
 #include <algorithm>
+#include <iomanip>
 #include <numeric>
+#include <sstream>
 
 namespace moka {
 
@@ -24,6 +26,12 @@ std::string Table::ToString() const {
     text += line + "\n";
   }
   return text;
+}
+
+std::string Fixed(double value, int digits) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(digits) << value;
+  return out.str();
 }
 
 }  // namespace moka

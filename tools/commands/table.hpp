@@ -23,4 +23,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// The number with so many digits behind the point.
+std::string Fixed(double value, int digits);
+
 }  // namespace moka
