@@ -21,6 +21,10 @@ struct MeanOutput {
 MeanOutput MeanOutputs(Net* net, int batches,
                        const std::function<bool(int batch)>& on_batch = nullptr);
 
+/// Each value of a net's outputs in Caffe's wording: `accuracy = 0.91`,
+/// `loss = 0.5 (* 2 = 1 loss)`.
+std::vector<std::string> DescribeOutputs(const Net& net, const std::vector<float>& values);
+
 /// Logs a line for each value of a net's outputs, in Caffe's wording:
 /// `    Test net output #0: accuracy = 0.91`.
 void LogOutputs(const std::string& kind, const Net& net, const std::vector<float>& values);

@@ -34,17 +34,25 @@ MeanOutput MeanOutputs(Net* net, int batches, const std::function<bool(int batch
   return mean;
 }
 
-void LogOutputs(const std::string& kind, const Net& net, const std::vector<float>& values) {
-  size_t number = 0;
+std::vector<std::string> DescribeOutputs(const Net& net, const std::vector<float>& values) {
+  std::vector<std::string> lines;
   for (size_t i = 0; i < net.outputs().size(); ++i) {
     const float weight = net.output_loss_weight(i);
-    for (int64_t j = 0; j < net.outputs()[i]->count(); ++j, ++number) {
-      const float value = values[number];
-      std::ostringstream loss;
-      if (weight != 0) loss << " (* " << weight << " = " << weight * value << " loss)";
-      LOG(INFO) << "    " << kind << " net output #" << number << ": " << net.outputs()[i]->name()
-                << " = " << value << loss.str();
+    for (int64_t j = 0; j < net.outputs()[i]->count(); ++j) {
+      const float value = values[lines.size()];
+      std::ostringstream line;
+      line << net.outputs()[i]->name() << " = " << value;
+      if (weight != 0) line << " (* " << weight << " = " << weight * value << " loss)";
+      lines.push_back(line.str());
     }
+  }
+  return lines;
+}
+
+void LogOutputs(const std::string& kind, const Net& net, const std::vector<float>& values) {
+  size_t number = 0;
+  for (const std::string& line : DescribeOutputs(net, values)) {
+    LOG(INFO) << "    " << kind << " net output #" << number++ << ": " << line;
   }
 }
 
