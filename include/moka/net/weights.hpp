@@ -34,8 +34,7 @@ struct WeightsReport {
 WeightsReport CopyWeights(const Model& model, Net* net,
                           const WeightsOptions& options = WeightsOptions());
 
-/// Reads model files and copies them in order; logs what was taken from each. An entry may be
-/// several files with commas between.
+/// Reads model files and copies them in order; logs what was taken from each.
 void LoadWeights(const std::vector<std::string>& files, Net* net,
                  const WeightsOptions& options = WeightsOptions());
 

@@ -41,7 +41,11 @@ void CheckAccess(const std::string& path, int mode) {
 struct stat StatusOf(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) == 0) return status;
-  if (errno == ENOENT) throw Error(path + ": no such directory").Hint("databases are folders");
+  if (errno == ENOENT) {
+    MissingFile error(path + ": no such directory");
+    error.Hint("databases are folders");
+    throw error;
+  }
   Fail(path, ": ", std::strerror(errno));
 }
 

@@ -93,11 +93,7 @@ WeightsReport CopyWeights(const Model& model, Net* net, const WeightsOptions& op
 }
 
 void LoadWeights(const std::vector<std::string>& files, Net* net, const WeightsOptions& options) {
-  std::vector<std::string> single;
-  for (const std::string& list : files) {
-    for (const std::string& file : Split(list, ',')) single.push_back(Trim(file));
-  }
-  for (const std::string& file : single) {
+  for (const std::string& file : files) {
     const WeightsReport report = CopyWeights(ReadModel(file), net, options);
     for (const std::string& line : Split(report.ToString(), '\n')) {
       LOG(INFO) << "Weights from " << file << ": " << line;
