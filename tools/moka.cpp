@@ -2,7 +2,9 @@
 
 #include <gflags/gflags.h>
 #include <glog/logging.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <new>
 
@@ -10,6 +12,15 @@
 
 namespace moka {
 namespace {
+
+/// OpenMP's threads wait for work by spinning, by default so long that training takes several times
+/// as long as soon as other processes want the cores. libgomp reads how long when it is loaded:
+/// hence the program starts itself once more. What the user has set stays.
+void LimitSpinning(char** argv) {
+  if (std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY")) return;
+  setenv("GOMP_SPINCOUNT", "1000", 1);
+  execv("/proc/self/exe", argv);  // where that is not possible, everything still works
+}
 
 /// To stderr, as `I0131 12:00:00.000000 ...`; to files only where --log_dir asks for them.
 void SetUpLogging(const char* program) {
@@ -64,6 +75,7 @@ int Complain(const char* message, int status) {
 }  // namespace moka
 
 int main(int argc, char** argv) {
+  moka::LimitSpinning(argv);
   moka::SetUpLogging(argv[0]);
   try {
     return moka::Dispatch({argv + 1, argv + argc});
