@@ -4,6 +4,10 @@
 //
 //     convert_idx [--backend=lmdb|leveldb] [--force] IMAGES LABELS DATABASE
 //
+// or writes one of the images as a picture file, numbered from 0:
+//
+//     convert_idx --extract=N --picture=FILE.png IMAGES
+//
 // An idx file begins with 0, 0, the type of its values (8: unsigned bytes), the number of axes, and
 // the size of each axis in 4 bytes, highest first; the values follow.
 
@@ -16,6 +20,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <vector>
 
@@ -25,6 +30,8 @@
 
 DEFINE_string(backend, "lmdb", "the kind of database: lmdb or leveldb");
 DEFINE_bool(force, false, "replace a database that exists already");
+DEFINE_int64(extract, -1, "write the image of this number to --picture instead of a database");
+DEFINE_string(picture, "", "the picture file that --extract writes; its ending says the format");
 
 namespace moka {
 namespace {
@@ -75,6 +82,29 @@ class IdxFile {
   int code_ = 0;
 };
 
+/// Throws Error unless images of this size can be.
+void CheckSize(const std::string& path, const IdxFile& images) {
+  const int64_t height = images.shape()[1], width = images.shape()[2];
+  Require(height > 0 && width > 0 && height * width <= 1 << 30, path, ": images of ", height, " x ",
+          width, " cannot be");
+}
+
+void Extract(const std::string& images_path, int64_t number, const std::string& picture_path) {
+  IdxFile images(images_path, 3);
+  CheckSize(images_path, images);
+  Require(number < images.shape()[0], images_path, ": there is no image ", number, ", only 0 to ",
+          images.shape()[0] - 1);
+  cv::Mat picture(static_cast<int>(images.shape()[1]), static_cast<int>(images.shape()[2]), CV_8U);
+  for (int64_t i = 0; i <= number; ++i) images.Read(picture.data, picture.total());
+  bool written = false;
+  try {
+    written = cv::imwrite(picture_path, picture);
+  } catch (const cv::Exception&) {
+    Fail(picture_path, ": is no name of a picture: it must end with .png, .jpg, ...");
+  }
+  Require(written, picture_path, ": cannot be written");
+}
+
 void Convert(const std::string& images_path, const std::string& labels_path,
              const std::string& database_path) {
   IdxFile images(images_path, 3), labels(labels_path, 1);
@@ -82,8 +112,7 @@ void Convert(const std::string& images_path, const std::string& labels_path,
   Require(count == labels.shape()[0], images_path, " has ", count, " images, but ", labels_path,
           " has ", labels.shape()[0], " labels");
   Require(count > 0, images_path, ": holds no images");
-  Require(height > 0 && width > 0 && height * width <= 1 << 30, images_path, ": images of ", height,
-          " x ", width, " cannot be");
+  CheckSize(images_path, images);
 
   DatabaseWriter database(database_path, DatabaseBackendNamed(FLAGS_backend), FLAGS_force);
   Datum datum;
@@ -114,14 +143,21 @@ int main(int argc, char** argv) {
   google::InitGoogleLogging(argv[0]);
   gflags::SetUsageMessage(
       "turns idx files (MNIST, Fashion-MNIST; gzipped or not) into a database\n"
-      "  convert_idx [--backend=lmdb|leveldb] [--force] IMAGES LABELS DATABASE");
+      "  convert_idx [--backend=lmdb|leveldb] [--force] IMAGES LABELS DATABASE\n"
+      "or writes one of the images, counted from 0, as a picture\n"
+      "  convert_idx --extract=N --picture=FILE.png IMAGES");
   gflags::ParseCommandLineFlags(&argc, &argv, true);
-  if (argc != 4) {
+  const bool extract = FLAGS_extract >= 0;
+  if (argc != (extract ? 2 : 4) || extract == FLAGS_picture.empty()) {
     std::cerr << gflags::ProgramUsage() << std::endl;
     return 2;
   }
   try {
-    moka::Convert(argv[1], argv[2], argv[3]);
+    if (extract) {
+      moka::Extract(argv[1], FLAGS_extract, FLAGS_picture);
+    } else {
+      moka::Convert(argv[1], argv[2], argv[3]);
+    }
   } catch (const moka::Error& e) {
     std::cerr << e.what() << std::endl;
     return 1;

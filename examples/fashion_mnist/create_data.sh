@@ -1,5 +1,6 @@
 #!/bin/bash
-# Turns the idx files of Fashion-MNIST into two LMDBs, train_lmdb and test_lmdb, in this folder.
+# Turns the idx files of Fashion-MNIST into two LMDBs in this folder, fashion_mnist_train_lmdb and
+# fashion_mnist_test_lmdb.
 #   examples/fashion_mnist/create_data.sh [FOLDER]
 # FOLDER holds the four idx files, gzipped or not; by default where the Debian package
 # dataset-fashion-mnist puts them. Those of MNIST work as well. What exists is kept.
@@ -39,5 +40,5 @@ convert() {
   fi
 }
 
-convert train train_lmdb
-convert t10k test_lmdb
+convert train fashion_mnist_train_lmdb
+convert t10k fashion_mnist_test_lmdb
