@@ -34,7 +34,8 @@ struct WeightsReport {
 WeightsReport CopyWeights(const Model& model, Net* net,
                           const WeightsOptions& options = WeightsOptions());
 
-/// Reads model files and copies them in order; logs what was taken from each.
+/// Reads model files and copies them in order; logs what was taken from each. An entry may be
+/// several files with commas between.
 void LoadWeights(const std::vector<std::string>& files, Net* net,
                  const WeightsOptions& options = WeightsOptions());
 

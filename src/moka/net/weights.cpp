@@ -93,7 +93,11 @@ WeightsReport CopyWeights(const Model& model, Net* net, const WeightsOptions& op
 }
 
 void LoadWeights(const std::vector<std::string>& files, Net* net, const WeightsOptions& options) {
-  for (const std::string& file : files) {
+  std::vector<std::string> single;
+  for (const std::string& list : files) {
+    for (const std::string& file : Split(list, ',')) single.push_back(Trim(file));
+  }
+  for (const std::string& file : single) {
     const WeightsReport report = CopyWeights(ReadModel(file), net, options);
     for (const std::string& line : Split(report.ToString(), '\n')) {
       LOG(INFO) << "Weights from " << file << ": " << line;

@@ -19,6 +19,7 @@ Solver::Solver(const SolverParameter& param, std::shared_ptr<Context> context)
   CheckParam();
   rule_ = UpdateRule::Make(param_);
   BuildNets();
+  LoadWeights({param_.weights().begin(), param_.weights().end()});
   const size_t params = net_->learnable_params().size();
   for (int k = 0; k < rule_->histories(); ++k) {
     for (size_t i = 0; i < params; ++i) {

@@ -29,12 +29,6 @@ FloatArray Values(const Shape& shape, const std::function<float(int64_t)>& value
   return array;
 }
 
-LayerParameter Parse(const LayerCase& layer_case) {
-  NetParameter net;
-  ReadTextFrom("layer { " + layer_case.layer + " }", "case", &net);
-  return net.layer(0);
-}
-
 NetParameter MakeNet(const LayerCase& layer_case, const LayerParameter& layer) {
   NetParameter net;
   net.set_force_backward(layer_case.gradients);
@@ -250,9 +244,15 @@ class InFolderOf {
 
 }  // namespace
 
+LayerParameter LayerOf(const std::string& text) {
+  NetParameter net;
+  ReadTextFrom("layer { " + text + " }", "case", &net);
+  return net.layer(0);
+}
+
 void CheckLayer(const LayerCase& layer_case) {
   SCOPED_TRACE(layer_case.layer);
-  const LayerParameter layer = Parse(layer_case);
+  const LayerParameter layer = LayerOf(layer_case.layer);
   const RunResult result = Runner(layer_case, layer, "cpu", 1).Run();
   CheckDevices(layer_case, layer, result);
   CheckReshape(layer_case, layer, result);
@@ -266,18 +266,19 @@ std::function<float(int bottom, int64_t j)> Labels(int bottom, int classes) {
   };
 }
 
-std::vector<float> Output(const LayerCase& layer_case) {
+std::vector<float> Output(const LayerCase& layer_case, const std::string& top) {
   LayerCase forward = layer_case;
   forward.gradients = false;
-  const LayerParameter layer = Parse(layer_case);
-  return Runner(forward, layer, "cpu", 1).Run().arrays.at("output/" + layer.top(0)).data;
+  const LayerParameter layer = LayerOf(layer_case.layer);
+  const std::string name = top.empty() ? layer.top(0) : top;
+  return Runner(forward, layer, "cpu", 1).Run().arrays.at("output/" + name).data;
 }
 
 void ExpectError(const LayerCase& layer_case, const std::vector<std::string>& parts) {
   SCOPED_TRACE(layer_case.layer);
   for (const char* device : {"cpu", "shadow"}) {
     try {
-      Runner(layer_case, Parse(layer_case), device, 2).Run();
+      Runner(layer_case, LayerOf(layer_case.layer), device, 2).Run();
       ADD_FAILURE() << "no error on " << device;
     } catch (const Error& error) {
       for (const std::string& part : parts) {

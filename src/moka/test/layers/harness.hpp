@@ -48,8 +48,11 @@ void CheckLayer(const LayerCase& layer_case);
 /// A bottom of whole numbers in [0, classes), for labels.
 std::function<float(int bottom, int64_t j)> Labels(int bottom, int classes);
 
-/// The top 0 of the layer on cpu for these bottoms.
-std::vector<float> Output(const LayerCase& layer_case);
+/// The layer that the text between the braces of `layer { }` describes.
+LayerParameter LayerOf(const std::string& text);
+
+/// A top of the layer on cpu for these bottoms, top 0 if not named.
+std::vector<float> Output(const LayerCase& layer_case, const std::string& top = "");
 
 /// Building or running the layer gives an Error whose message contains every part.
 void ExpectError(const LayerCase& layer_case, const std::vector<std::string>& parts);

@@ -70,7 +70,11 @@ class SolverGolden : public testing::TestWithParam<std::tuple<std::string, const
       const Blob& blob = *layer.layer->params()[std::stoi(path.substr(slash + 1))].blob;
       ExpectClose(blob.data(), golden_.Array("param" + suffix + "/" + path), "param " + path);
     }
+    const std::vector<LearnableParam>& params = solver->net().learnable_params();
     for (size_t k = 0; k < solver->history().size(); ++k) {
+      // Caffe decays BatchNorm's statistics in their history, to no effect; moka leaves them alone.
+      const LearnableParam& param = params[k % params.size()];
+      if (param.lr_mult == 0 && param.decay_mult == 0) continue;
       ExpectClose(solver->history()[k], golden_.Array(Text("history", suffix, "/", k)),
                   Text("history ", k));
     }
