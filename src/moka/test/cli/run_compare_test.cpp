@@ -57,14 +57,14 @@ TEST_P(RunCommand, EqualsCaffeBySayOfCompare) {
 }
 
 // BatchNorm in TRAIN changes its params; a loss has a loss weight and labels without gradient.
-INSTANTIATE_TEST_SUITE_P(Cases, RunCommand,
-                         testing::Combine(testing::Values(Case{"linear", "ip_basic"},
-                                                          Case{"norm", "bn_train_2d"},
-                                                          Case{"loss", "softmaxloss_norm_valid_ignore"}),
-                                          testing::Values("cpu", "shadow")),
-                         [](const auto& info) {
-                           return Text(std::get<0>(info.param).name, "_", std::get<1>(info.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Cases, RunCommand,
+    testing::Combine(testing::Values(Case{"linear", "ip_basic"}, Case{"norm", "bn_train_2d"},
+                                     Case{"loss", "softmaxloss_norm_valid_ignore"}),
+                     testing::Values("cpu", "shadow")),
+    [](const auto& info) {
+      return Text(std::get<0>(info.param).name, "_", std::get<1>(info.param));
+    });
 
 TEST(RunCommandErrors, NameTheArrayThatTheNetDoesNotHave) {
   const ScratchFolder folder;
