@@ -7,6 +7,7 @@
 
 #include "moka/base/error.hpp"
 #include "moka/device/cuda/cuda_device.hpp"
+#include "moka/device/host_gemm.hpp"
 #include "moka/device/reduce.hpp"
 
 namespace moka {
@@ -94,10 +95,7 @@ void Gemm(Context& context, bool transpose_a, bool transpose_b, int64_t m, int64
     return;
   }
   const KernelScope scope(context.device());
-  omp_set_num_threads(context.threads());
-  cblas_sgemm(CblasRowMajor, Op(transpose_a), Op(transpose_b), Dimension(m), Dimension(n),
-              Dimension(k), alpha, a, Dimension(transpose_a ? m : k), b,
-              Dimension(transpose_b ? k : n), beta, c, Dimension(n));
+  HostGemm(context.threads(), transpose_a, transpose_b, m, n, k, alpha, a, b, beta, c);
 }
 
 void Gemv(Context& context, bool transpose_a, int64_t m, int64_t n, float alpha, const float* a,

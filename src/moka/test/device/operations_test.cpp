@@ -87,9 +87,7 @@ TEST_P(Operations, ReductionsMatchALoopAndDoNotDependOnThreads) {
   }
 }
 
-TEST_P(Operations, GemmAndGemvMatchALoopForAllTransposes) {
-  Context context(GetParam(), 2);
-  const int64_t m = 5, n = 7, k = 9;
+void CheckGemm(Context& context, int64_t m, int64_t n, int64_t k) {
   for (int transposes = 0; transposes < 4; ++transposes) {
     const bool ta = transposes & 1, tb = transposes & 2;
     const Tensor a = Random(Shape{m, k}, 1), b = Random(Shape{k, n}, 2);
@@ -106,6 +104,21 @@ TEST_P(Operations, GemmAndGemvMatchALoopForAllTransposes) {
       }
     }
   }
+}
+
+// The larger ones are shared among threads by rows and by columns, with a rest.
+TEST_P(Operations, GemmMatchesALoopForAllTransposes) {
+  for (int threads : {1, 2, 3}) {
+    Context context(GetParam(), threads);
+    CheckGemm(context, 5, 7, 9);
+    CheckGemm(context, 83, 50, 121);
+    CheckGemm(context, 33, 130, 121);
+  }
+}
+
+TEST_P(Operations, GemvMatchesALoop) {
+  Context context(GetParam(), 2);
+  const int64_t m = 5, n = 7;
   const Tensor a = Random(Shape{m, n}, 1), x = Random(Shape{n}, 2);
   Tensor y(Shape{m});
   Gemv(context, false, m, n, 1, a.Read(context), x.Read(context), 0, y.Write(context));
