@@ -104,6 +104,8 @@ class Runner {
       if (net_->output_loss_weight(i) != 0) continue;
       const FloatArray& output = result.arrays.at("output/" + net_->outputs()[i]->name());
       for (size_t j = 0; j < output.data.size(); ++j) {
+        // The -FLT_MAX of an empty pooling window would drown every other value.
+        if (std::fabs(output.data[j]) > 1e30f) continue;
         sum += static_cast<double>(output.data[j]) * AwayFromZero(99, j);
       }
     }
