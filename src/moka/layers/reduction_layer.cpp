@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "moka/device/reduce.hpp"
 #include "moka/layers/registry.hpp"
 
