@@ -19,7 +19,7 @@ struct LogLossAt {
     if (labels.Ignored(position)) return {0, 0};
     const int64_t outer = position / view.inner, inner = position - outer * view.inner;
     const float chosen = p[(outer * view.axis + labels[position]) * view.inner + inner];
-    return {-logf(fmaxf(chosen, FLT_MIN)), 1};
+    return {-logf(chosen < FLT_MIN ? FLT_MIN : chosen), 1};  // fmaxf would hide a NaN
   }
 };
 
