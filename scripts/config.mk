@@ -56,6 +56,7 @@ REQUIRED := \
   /usr/include/gflags/gflags.h:libgflags-dev \
   /usr/include/lmdb.h:liblmdb-dev \
   /usr/include/zlib.h:zlib1g-dev \
+  /usr/include/nlohmann/json.hpp:nlohmann-json3-dev \
   $(or $(OPENCV_INCLUDE),/usr/include/opencv4)/opencv2/core.hpp:libopencv-core-dev \
   $(or $(OPENCV_INCLUDE),/usr/include/opencv4)/opencv2/imgproc.hpp:libopencv-imgproc-dev \
   $(or $(OPENCV_INCLUDE),/usr/include/opencv4)/opencv2/imgcodecs.hpp:libopencv-imgcodecs-dev \

@@ -81,6 +81,9 @@ struct Prediction {
   std::vector<int> best;      // the classes with the highest scores
 };
 
+/// NaN counts as the lowest score.
+float Rank(float score) { return std::isnan(score) ? -INFINITY : score; }
+
 Prediction Classify(const std::string& image, const ImageInput& reader, Net* net) {
   reader.Read(image, InputOf(*net).data().Write());
   net->Forward();
@@ -92,7 +95,8 @@ Prediction Classify(const std::string& image, const ImageInput& reader, Net* net
   const size_t shown = std::min<size_t>(FLAGS_top, prediction.best.size());
   std::partial_sort(prediction.best.begin(), prediction.best.begin() + shown, prediction.best.end(),
                     [&](int a, int b) {
-                      const float of_a = prediction.scores[a], of_b = prediction.scores[b];
+                      const float of_a = Rank(prediction.scores[a]);
+                      const float of_b = Rank(prediction.scores[b]);
                       return of_a > of_b || (of_a == of_b && a < b);
                     });
   prediction.best.resize(shown);
@@ -152,7 +156,10 @@ int Run(const std::vector<std::string>& images) {
       ShowText(prediction, labels);
     }
   }
-  if (FLAGS_json) std::cout << all.dump(2) << std::endl;
+  if (FLAGS_json) {
+    // Labels and file names may be in any encoding, JSON is UTF-8.
+    std::cout << all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+  }
   return 0;
 }
 
