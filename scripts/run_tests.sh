@@ -5,7 +5,6 @@
 #   scripts/run_tests.sh BUILD_DIR [--gtest_filter=...]
 set -u
 export BUILD_DIR=$1 MOKA=$1/tools/moka
-export GOMP_SPINCOUNT=1000  # as tools/moka.cpp does: waiting threads leave the processor to others
 shift
 # Threads that spin while they wait slow everything down where other processes run, too.
 export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-1000}

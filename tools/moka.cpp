@@ -22,15 +22,6 @@ void LimitSpinning(char** argv) {
   execv("/proc/self/exe", argv);  // where that is not possible, everything still works
 }
 
-/// Threads that wait for each other spin for milliseconds by default: on a machine with other load
-/// they so take the processor from the very thread they wait for (LeNet trained 5 times slower).
-/// OpenMP reads this setting when the program is loaded, so it is loaded once more.
-void WaitBriefly(char** argv) {
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
-  setenv("GOMP_SPINCOUNT", "1000", 0);  // about 20 microseconds
-  execv("/proc/self/exe", argv);
-}
-
 /// To stderr, as `I0131 12:00:00.000000 ...`; to files only where --log_dir asks for them.
 void SetUpLogging(const char* program) {
   FLAGS_logtostderr = true;
@@ -84,7 +75,6 @@ int Complain(const char* message, int status) {
 }  // namespace moka
 
 int main(int argc, char** argv) {
-  moka::WaitBriefly(argv);
   moka::LimitSpinning(argv);
   moka::SetUpLogging(argv[0]);
   try {
