@@ -66,7 +66,9 @@ void ReadTextFrom(const std::string& text, const std::string& file, google::prot
 }
 
 void ReadText(const std::string& path, google::protobuf::Message* out, const TextOptions& options) {
-  ReadTextFrom(ReadFile(path), path, out, options);
+  const std::string text = ReadFile(path);
+  Require(!Trim(text).empty(), path, ": is empty");
+  ReadTextFrom(text, path, out, options);
 }
 
 std::string ToText(const google::protobuf::Message& message) {

@@ -15,9 +15,14 @@ namespace moka {
 
 Solver::Solver(const SolverParameter& param, std::shared_ptr<Context> context)
     : param_(param), context_(std::move(context)), pace_(std::make_unique<Pace>()) {
-  CheckLearningRate(param_);
-  CheckParam();
-  rule_ = UpdateRule::Make(param_);
+  try {
+    CheckLearningRate(param_);
+    CheckParam();
+    rule_ = UpdateRule::Make(param_);
+  } catch (Error& error) {
+    if (param_.source().has_file()) error.In(param_.source().file());
+    throw;
+  }
   BuildNets();
   LoadWeights({param_.weights().begin(), param_.weights().end()});
   const size_t params = net_->learnable_params().size();

@@ -42,6 +42,14 @@ gzip -k "$dir/images"
 converts "$dir/images.gz" "$dir/labels" "$dir/db_gz"
 cmp -s "$dir/db/data.mdb" "$dir/db_gz/data.mdb" || fail "the gzipped file gives another database"
 
+# The second image, written without compression, has the bytes GHIJKL.
+converts --extract=1 --picture="$dir/picture.pgm" "$dir/images"
+[ "$(tail -c 6 "$dir/picture.pgm")" = GHIJKL ] || fail "another picture than the second was extracted"
+converts --extract=1 --picture="$dir/picture.png" "$dir/images.gz"
+refuses "there is no image 2, only 0 to 1" --extract=2 --picture="$dir/new.png" "$dir/images"
+refuses "must end with .png" --extract=0 --picture="$dir/new" "$dir/images"
+refuses "cannot be written" --extract=0 --picture="$dir/no/new.png" "$dir/images"
+
 refuses "images: No such file" "$dir/no_images" "$dir/labels" "$dir/new"
 refuses "is truncated" <(head -c 20 "$dir/images") "$dir/labels" "$dir/new"
 refuses "is truncated" <(head -c 30 "$dir/images.gz") "$dir/labels" "$dir/new"
