@@ -30,13 +30,12 @@ class DataLayer : public FeedLayer {
   std::unique_ptr<Feed> MakeFeed() const override { return MakeDataFeed(param(), phase(), seed()); }
 };
 
-const RegisterLayer<DataLayer> kRegistration(
-    LayerInfo("Data")
-        .Summary("batches from an LMDB or LevelDB")
-        .Field("data_param")
-        .Bottoms(0, "none")
-        .Tops(1, 2, "images, N x C x H x W; labels, N")
-        .Source());
+const RegisterLayer<DataLayer> kRegistration(LayerInfo("Data")
+                                                 .Summary("batches from an LMDB or LevelDB")
+                                                 .Field("data_param")
+                                                 .Bottoms(0, "none")
+                                                 .Tops(1, 2, "images, N x C x H x W; labels, N")
+                                                 .Source());
 
 }  // namespace
 }  // namespace moka
