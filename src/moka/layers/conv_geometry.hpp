@@ -48,6 +48,16 @@ std::vector<int64_t> DeconvOutput(const LayerParameter& layer, const ConvFields&
 /// named after depthwise convolution have as many groups as channels unless told otherwise.
 int64_t ConvGroups(const LayerParameter& layer, int64_t channels);
 
+/// What one tap of a window sees along one axis: at map position p in [begin, end) the pixel
+/// first + p * stride.
+struct TapRange {
+  int64_t first;
+  int64_t begin;
+  int64_t end;
+
+  MOKA_HD int64_t count() const { return end - begin; }
+};
+
 /// Plain numbers for kernels: windows that move over an image of `channels` planes, a window for
 /// every position of a map.
 struct ConvWindow {
@@ -64,6 +74,15 @@ struct ConvWindow {
   /// Whether every window is just the pixel at the same place.
   bool IsPointwise() const;
 
+  /// The map positions at which tap number `tap` along `axis` sees a pixel in [low, high).
+  MOKA_HD TapRange Range(int axis, int64_t tap, int64_t low, int64_t high) const {
+    const int64_t first = tap * dilation[axis] - pad[axis];
+    const int64_t begin = PositionFrom(axis, low - first);
+    const int64_t end = PositionFrom(axis, high - first);
+    const int64_t last = end < map[axis] ? end : map[axis];
+    return {first, begin < last ? begin : last, last};
+  }
+
   int axes = 2;
   int64_t channels = 1;
   int64_t taps = 1;        // product of kernel
@@ -75,6 +94,13 @@ struct ConvWindow {
   int64_t pad[kMaxAxes] = {};
   int64_t image[kMaxAxes] = {};
   int64_t map[kMaxAxes] = {};
+
+ private:
+  /// The first position whose window begins `distance` pixels or more from that of position 0.
+  MOKA_HD int64_t PositionFrom(int axis, int64_t distance) const {
+    if (distance <= 0) return 0;
+    return stride[axis] == 1 ? distance : (distance + stride[axis] - 1) / stride[axis];
+  }
 };
 
 }  // namespace moka

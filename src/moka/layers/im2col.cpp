@@ -1,222 +1,182 @@
 #include "moka/layers/im2col.hpp"
 
 #include "moka/device/for_each.hpp"
+#include "moka/layers/runs.hpp"
 
 namespace moka {
 namespace {
 
-/// Map positions or pixels [begin, end) along each axis.
-struct Box {
-  int64_t begin[ConvWindow::kMaxAxes];
-  int64_t end[ConvWindow::kMaxAxes];
-};
-
-/// Where a row (along the last axis) begins in an image's plane and in a map.
-struct RowPlace {
-  int64_t image = 0;
-  int64_t map = 0;
-  bool inside = true;  // of the image
-};
-
-constexpr int64_t kRunStep = 8;
-
-/// Runs are often shorter than a call of memcpy is worth.
-MOKA_HD void CopyRun(const float* from, int64_t stride, int64_t begin, int64_t end, float* to) {
-  int64_t i = begin;
-  if (stride == 1) {
-    for (; i + kRunStep <= end; i += kRunStep) {
-      for (int64_t k = 0; k < kRunStep; ++k) to[i + k] = from[i + k];
-    }
-  }
-  for (; i < end; ++i) to[i] = from[i * stride];
-}
-
-MOKA_HD void ZeroRun(int64_t begin, int64_t end, float* to) {
-  for (int64_t i = begin; i < end; ++i) to[i] = 0.0f;
-}
-
-MOKA_HD void AddRun(const float* from, int64_t stride, int64_t begin, int64_t end, float* to) {
-  int64_t i = begin;
-  if (stride == 1) {
-    for (; i + kRunStep <= end; i += kRunStep) {
-      for (int64_t k = 0; k < kRunStep; ++k) to[i + k] += from[i + k];
-    }
-  }
-  for (; i < end; ++i) to[i * stride] += from[i];
-}
-
-/// A call works on a whole plane where threads are few, on a single element where they are many.
-/// kAxes is the number of axes, 0 where it is known only when running.
-template <int kAxes>
-struct WindowKernel {
+/// Two axes, a few threads: a call lays out the taps of one row of one channel's kernel, plane
+/// after plane.
+struct Im2colPlanes {
   ConvWindow window;
-  bool whole;
-
-  MOKA_HD int last() const { return (kAxes > 0 ? kAxes : window.axes) - 1; }
-
-  /// The part of an array of that shape that call `piece` works on.
-  MOKA_HD Box PieceOf(const int64_t* shape, int64_t piece) const {
-    Box box = {};
-    for (int axis = last(); axis >= 0; --axis) {
-      const int64_t rest = whole ? 0 : piece / shape[axis];
-      box.begin[axis] = whole ? 0 : piece - rest * shape[axis];
-      box.end[axis] = whole ? shape[axis] : box.begin[axis] + 1;
-      piece = rest;
-    }
-    return box;
-  }
-
-  /// The pixel that tap number `tap` sees at map position 0, along each axis.
-  MOKA_HD void FirstPixel(int64_t tap, int64_t* first) const {
-    for (int axis = last(); axis >= 0; --axis) {
-      const int64_t rest = tap / window.kernel[axis];
-      first[axis] = (tap - rest * window.kernel[axis]) * window.dilation[axis] - window.pad[axis];
-      tap = rest;
-    }
-  }
-
-  /// Narrows map positions [begin, end) to those that see pixels [low, high) along `axis`.
-  MOKA_HD void Clip(int axis, int64_t first, int64_t low, int64_t high, int64_t* begin,
-                    int64_t* end) const {
-    const int64_t stride = window.stride[axis];
-    const int64_t from = low > first ? (low - first + stride - 1) / stride : 0;
-    const int64_t to = high > first ? (high - first + stride - 1) / stride : 0;
-    if (*begin < from) *begin = from;
-    if (*end > to) *end = to;
-    if (*end < *begin) *end = *begin;
-  }
-
-  /// The number of rows in a box of map positions.
-  MOKA_HD int64_t Rows(const Box& maps) const {
-    int64_t rows = 1;
-    for (int axis = 0; axis < last(); ++axis) rows *= maps.end[axis] - maps.begin[axis];
-    return rows;
-  }
-
-  MOKA_HD RowPlace Row(const Box& maps, const int64_t* first, int64_t row) const {
-    RowPlace place;
-    int64_t map_step = window.map[last()], image_step = window.image[last()];
-    for (int axis = last() - 1; axis >= 0; --axis) {
-      const int64_t length = maps.end[axis] - maps.begin[axis];
-      const int64_t above = axis == 0 ? 0 : row / length;
-      const int64_t position = maps.begin[axis] + row - above * length;
-      const int64_t pixel = first[axis] + position * window.stride[axis];
-      place.inside = place.inside && pixel >= 0 && pixel < window.image[axis];
-      place.map += position * map_step;
-      place.image += pixel * image_step;
-      map_step *= window.map[axis];
-      image_step *= window.image[axis];
-      row = above;
-    }
-    return place;
-  }
-};
-
-template <int kAxes>
-struct Im2colKernel : WindowKernel<kAxes> {
   const float* image;
   float* columns;
 
-  Im2colKernel(const ConvWindow& window, bool whole, const float* from, float* to)
-      : WindowKernel<kAxes>{window, whole}, image(from), columns(to) {}
+  MOKA_HD void operator()(int64_t channel_row, int64_t) const {
+    const int64_t height = window.map[0], width = window.map[1], image_width = window.image[1];
+    const int64_t channel = channel_row / window.kernel[0];
+    const int64_t tap_y = channel_row - channel * window.kernel[0];
+    const TapRange ys = window.Range(0, tap_y, 0, window.image[0]);
+    const float* in = image + channel * window.image_size +
+                      (ys.first + ys.begin * window.stride[0]) * image_width;
+    float* out = columns + channel_row * window.kernel[1] * window.map_size;
+    for (int64_t tap_x = 0; tap_x < window.kernel[1]; ++tap_x, out += window.map_size) {
+      const TapRange xs = window.Range(1, tap_x, 0, image_width);
+      ZeroRun(ys.begin * width, out);
+      CopyRows(in + xs.first, window.stride[0] * image_width, window.stride[1], ys.count(), xs,
+               width, out + ys.begin * width);
+      ZeroRun((height - ys.end) * width, out + ys.end * width);
+    }
+  }
 
-  MOKA_HD void operator()(int64_t row, int64_t piece) const {
-    const ConvWindow& window = this->window;
-    const int last = this->last();
-    const int64_t channel = row / window.taps;
-    int64_t first[ConvWindow::kMaxAxes] = {};
-    this->FirstPixel(row - channel * window.taps, first);
-    const Box box = this->PieceOf(window.map, piece);
-    int64_t begin = box.begin[last], end = box.end[last];
-    this->Clip(last, first[last], 0, window.image[last], &begin, &end);
-    const float* plane = image + channel * window.image_size + first[last];
-    for (int64_t i = 0, rows = this->Rows(box); i < rows; ++i) {
-      const RowPlace place = this->Row(box, first, i);
-      float* out = columns + row * window.map_size + place.map;
-      if (place.inside) {
-        ZeroRun(box.begin[last], begin, out);
-        CopyRun(plane + place.image, window.stride[last], begin, end, out);
-        ZeroRun(end, box.end[last], out);
-      } else {
-        ZeroRun(box.begin[last], box.end[last], out);
-      }
+  /// Rows of a map, each with its part inside the image and zeros beside it.
+  MOKA_HD static void CopyRows(const float* in, int64_t in_step, int64_t stride, int64_t rows,
+                               const TapRange& xs, int64_t width, float* out) {
+    in += xs.begin * stride;
+    for (int64_t row = 0; row < rows; ++row, in += in_step, out += width) {
+      if (xs.begin > 0) ZeroRun(xs.begin, out);
+      CopyRun(in, stride, xs.count(), out + xs.begin);
+      if (xs.end < width) ZeroRun(width - xs.end, out + xs.end);
     }
   }
 };
 
-template <int kAxes>
-struct Col2imKernel : WindowKernel<kAxes> {
+/// Two axes, a few threads: a call gathers all taps of one channel.
+struct Col2imPlanes {
+  ConvWindow window;
   const float* columns;
   float* image;
 
-  Col2imKernel(const ConvWindow& window, bool whole, const float* from, float* to)
-      : WindowKernel<kAxes>{window, whole}, columns(from), image(to) {}
-
-  MOKA_HD void operator()(int64_t channel, int64_t piece) const {
-    float* plane = image + channel * this->window.image_size;
-    if (this->whole) {
-      ZeroRun(0, this->window.image_size, plane);
-    } else {
-      plane[piece] = 0.0f;
+  MOKA_HD void operator()(int64_t channel, int64_t) const {
+    float* plane = image + channel * window.image_size;
+    const float* in = columns + channel * window.taps * window.map_size;
+    ZeroRun(window.image_size, plane);
+    for (int64_t tap_y = 0; tap_y < window.kernel[0]; ++tap_y) {
+      const TapRange ys = window.Range(0, tap_y, 0, window.image[0]);
+      float* out = plane + (ys.first + ys.begin * window.stride[0]) * window.image[1];
+      for (int64_t tap_x = 0; tap_x < window.kernel[1]; ++tap_x, in += window.map_size) {
+        const TapRange xs = window.Range(1, tap_x, 0, window.image[1]);
+        AddRows(in + ys.begin * window.map[1] + xs.begin, window.map[1], window.stride[1],
+                ys.count(), xs.count(), out + xs.first + xs.begin * window.stride[1],
+                window.stride[0] * window.image[1]);
+      }
     }
-    const Box pixels = this->PieceOf(this->window.image, piece);
-    for (int64_t tap = 0; tap < this->window.taps; ++tap) AddTap(channel, tap, pixels, plane);
   }
 
-  /// Adds what the windows' tap number `tap` gives to the pixels.
-  MOKA_HD void AddTap(int64_t channel, int64_t tap, const Box& pixels, float* plane) const {
-    const ConvWindow& window = this->window;
-    const int last = this->last();
-    const float* row = columns + (channel * window.taps + tap) * window.map_size;
-    int64_t first[ConvWindow::kMaxAxes] = {};
-    this->FirstPixel(tap, first);
-    Box maps = {};
-    for (int axis = 0; axis <= last; ++axis) {
-      maps.end[axis] = window.map[axis];
-      this->Clip(axis, first[axis], pixels.begin[axis], pixels.end[axis], &maps.begin[axis],
-                 &maps.end[axis]);
-    }
-    for (int64_t i = 0, rows = this->Rows(maps); i < rows; ++i) {
-      const RowPlace place = this->Row(maps, first, i);
-      AddRun(row + place.map, window.stride[last], maps.begin[last], maps.end[last],
-             plane + place.image + first[last]);
+  MOKA_HD static void AddRows(const float* in, int64_t in_step, int64_t stride, int64_t rows,
+                              int64_t count, float* out, int64_t out_step) {
+    for (int64_t row = 0; row < rows; ++row, in += in_step, out += out_step) {
+      AddRun(in, stride, count, out);
     }
   }
 };
 
-template <int kAxes>
-void RunIm2col(Context& context, const ConvWindow& window, const float* image, float* columns) {
-  const bool whole = context.kind() != DeviceKind::kCuda;
-  ForEach2D(context, window.rows(), whole ? 1 : window.map_size,
-            Im2colKernel<kAxes>(window, whole, image, columns), whole ? window.map_size : 1);
-}
+/// Any number of axes. A call works on a whole plane where threads are few, on a single element
+/// where they are many.
+struct AnyAxes {
+  ConvWindow window;
+  bool whole;
 
-template <int kAxes>
-void RunCol2im(Context& context, const ConvWindow& window, const float* columns, float* image) {
-  const bool whole = context.kind() != DeviceKind::kCuda;
-  ForEach2D(context, window.channels, whole ? 1 : window.image_size,
-            Col2imKernel<kAxes>(window, whole, columns, image),
-            window.taps * (whole ? window.map_size : 1));
-}
+  /// The numbers of element `index` of an array of that shape along each axis.
+  MOKA_HD void Split(const int64_t* shape, int64_t index, int64_t* at) const {
+    for (int axis = window.axes - 1; axis >= 0; --axis) {
+      const int64_t above = index / shape[axis];
+      at[axis] = index - above * shape[axis];
+      index = above;
+    }
+  }
+};
+
+struct Im2colAnyAxes : AnyAxes {
+  const float* image;
+  float* columns;
+
+  MOKA_HD void operator()(int64_t row, int64_t piece) const {
+    const int64_t channel = row / window.taps;
+    int64_t tap[ConvWindow::kMaxAxes];
+    Split(window.kernel, row - channel * window.taps, tap);
+    const int64_t end = whole ? window.map_size : piece + 1;
+    for (int64_t i = piece; i < end; ++i) {
+      int64_t at[ConvWindow::kMaxAxes];
+      Split(window.map, i, at);
+      columns[row * window.map_size + i] = Pixel(image + channel * window.image_size, tap, at);
+    }
+  }
+
+  MOKA_HD float Pixel(const float* plane, const int64_t* tap, const int64_t* at) const {
+    int64_t offset = 0;
+    for (int axis = 0; axis < window.axes; ++axis) {
+      const int64_t pixel =
+          at[axis] * window.stride[axis] + tap[axis] * window.dilation[axis] - window.pad[axis];
+      if (pixel < 0 || pixel >= window.image[axis]) return 0.0f;
+      offset = offset * window.image[axis] + pixel;
+    }
+    return plane[offset];
+  }
+};
+
+struct Col2imAnyAxes : AnyAxes {
+  const float* columns;
+  float* image;
+
+  MOKA_HD void operator()(int64_t channel, int64_t piece) const {
+    const float* rows = columns + channel * window.taps * window.map_size;
+    const int64_t end = whole ? window.image_size : piece + 1;
+    for (int64_t i = piece; i < end; ++i) {
+      int64_t pixel[ConvWindow::kMaxAxes];
+      Split(window.image, i, pixel);
+      float sum = 0.0f;
+      for (int64_t number = 0; number < window.taps; ++number) {
+        int64_t tap[ConvWindow::kMaxAxes];
+        Split(window.kernel, number, tap);
+        const int64_t position = Position(pixel, tap);
+        if (position >= 0) sum += rows[number * window.map_size + position];
+      }
+      image[channel * window.image_size + i] = sum;
+    }
+  }
+
+  /// The map position whose tap sees the pixel, -1 for none.
+  MOKA_HD int64_t Position(const int64_t* pixel, const int64_t* tap) const {
+    int64_t position = 0;
+    for (int axis = 0; axis < window.axes; ++axis) {
+      const int64_t distance = pixel[axis] + window.pad[axis] - tap[axis] * window.dilation[axis];
+      const int64_t at = distance / window.stride[axis];
+      if (distance < 0 || at * window.stride[axis] != distance || at >= window.map[axis]) return -1;
+      position = position * window.map[axis] + at;
+    }
+    return position;
+  }
+};
+
+bool OnHost(const Context& context) { return context.kind() != DeviceKind::kCuda; }
 
 }  // namespace
 
 void Im2col(Context& context, const ConvWindow& window, const float* image, float* columns) {
-  if (window.axes == 2) return RunIm2col<2>(context, window, image, columns);
-  RunIm2col<0>(context, window, image, columns);
+  if (window.axes != 2 || !OnHost(context)) return Im2colNd(context, window, image, columns);
+  ForEach2D(context, window.channels * window.kernel[0], 1, Im2colPlanes{window, image, columns},
+            window.kernel[1] * window.map_size);
 }
 
 void Col2im(Context& context, const ConvWindow& window, const float* columns, float* image) {
-  if (window.axes == 2) return RunCol2im<2>(context, window, columns, image);
-  RunCol2im<0>(context, window, columns, image);
+  if (window.axes != 2 || !OnHost(context)) return Col2imNd(context, window, columns, image);
+  ForEach2D(context, window.channels, 1, Col2imPlanes{window, columns, image},
+            window.taps * window.map_size);
 }
 
 void Im2colNd(Context& context, const ConvWindow& window, const float* image, float* columns) {
-  RunIm2col<0>(context, window, image, columns);
+  const bool whole = OnHost(context);
+  ForEach2D(context, window.rows(), whole ? 1 : window.map_size,
+            Im2colAnyAxes{{window, whole}, image, columns}, whole ? window.map_size : 1);
 }
 
 void Col2imNd(Context& context, const ConvWindow& window, const float* columns, float* image) {
-  RunCol2im<0>(context, window, columns, image);
+  const bool whole = OnHost(context);
+  ForEach2D(context, window.channels, whole ? 1 : window.image_size,
+            Col2imAnyAxes{{window, whole}, columns, image},
+            window.taps * (whole ? window.image_size : 1));
 }
 
 }  // namespace moka
