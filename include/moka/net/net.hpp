@@ -54,7 +54,8 @@ struct NetOptions {
 
 /// Layers in order, with the blobs between them.
 ///
-/// Built from a description by passes (upgrade, filter by `state`, splits), then layer by layer
+/// Built from a description by passes (upgrade, filter by the description's own state and `state`
+/// on top of it, splits), then layer by layer
 /// with shapes checked; which gradients are needed is settled then, too. Throws Error with the
 /// file, line and layer of whatever is wrong. Memory is taken when first written.
 class Net {

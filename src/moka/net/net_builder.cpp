@@ -17,10 +17,12 @@ void NetBuilder::Build(const NetParameter& param, const NetState& state) {
   std::vector<std::string> messages;
   UpgradeNet(&modern, &messages);
   for (const std::string& message : messages) LOG(INFO) << message;
-  net_.param_ = InsertSplits(FilterLayers(modern, state));
+  NetState merged = modern.state();
+  merged.MergeFrom(state);
+  net_.param_ = InsertSplits(FilterLayers(modern, merged));
   if (net_.param_.layer_size() == 0) {
     throw Error(
-        Text("net \"", net_.name(), "\" has no layers in phase ", Phase_Name(state.phase())))
+        Text("net \"", net_.name(), "\" has no layers in phase ", Phase_Name(merged.phase())))
         .Hint("check the file, and the include and exclude rules of its layers");
   }
   for (const LayerParameter& layer : net_.param_.layer()) AddLayer(layer);

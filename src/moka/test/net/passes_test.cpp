@@ -37,7 +37,7 @@ TEST_P(FilterGolden, KeepsTheLayersThatCaffeKeeps) {
   const GoldenCase golden("io", GetParam());
   const NetParameter net = NetOf(golden.File());
   for (const auto& row : Rows(golden.File("expected.tsv"))) {
-    NetState state;
+    NetState state = net.state();
     state.set_phase(row[0] == "TRAIN" ? TRAIN : TEST);
     state.set_level(std::stoi(row[1]));
     for (const std::string& stage : Split(row[2], ',')) state.add_stage(stage);
