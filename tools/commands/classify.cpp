@@ -145,7 +145,7 @@ int Run(const std::vector<std::string>& images) {
   const ImageInput reader(input.shape()[1], input.shape()[2], input.shape()[3],
                           TransformFromFlags());
   const std::vector<std::string> labels = ReadLabels(OutputOf(net).count());
-  LoadWeights(Split(FLAGS_weights, ','), &net);
+  LoadWeights({FLAGS_weights}, &net, WeightsOptionsFromFlags());
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& image : images) {
     const Prediction prediction = Classify(image, reader, &net);
@@ -175,8 +175,8 @@ const RegisterCommand kRegistration(
      "by --scale. With a mean image larger than the net's input, the picture is resized to the "
      "size\n"
      "of the mean and cropped at the centre, as pictures are in the test phase.",
-     {"model", "weights", "mean", "scale", "labels", "top", "json", "phase", "level", "stage",
-      "gpu", "device", "threads", "lenient"},
+     {"model", "weights", "strict", "skip_mismatch", "mean", "scale", "labels", "top", "json",
+      "phase", "level", "stage", "gpu", "device", "threads", "lenient"},
      Command::kAnyNumber,
      Run});
 

@@ -14,6 +14,8 @@ DEFINE_string(phase, "", "TRAIN or TEST: which layers belong to the net");
 DEFINE_int32(level, 0, "the level of the net's state, for min_level and max_level of its rules");
 DEFINE_string(stage, "", "the stages of the net's state, separated by commas");
 DEFINE_int32(iterations, 50, "how many batches to run");
+DEFINE_bool(strict, false, "weights: layers without a partner in the file or the net are errors");
+DEFINE_bool(skip_mismatch, false, "weights: layers whose shapes differ keep what they have");
 DEFINE_bool(lenient, false, "take unknown fields of a prototxt for warnings, not errors");
 
 namespace moka {
@@ -89,6 +91,13 @@ NetState StateFromFlags(Phase fallback) {
   state.set_level(FLAGS_level);
   for (const std::string& stage : Split(FLAGS_stage, ',')) state.add_stage(stage);
   return state;
+}
+
+WeightsOptions WeightsOptionsFromFlags() {
+  WeightsOptions options;
+  options.strict = FLAGS_strict;
+  options.skip_mismatch = FLAGS_skip_mismatch;
+  return options;
 }
 
 TextOptions TextOptionsFromFlags() {

@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "moka/device/context.hpp"
+#include "moka/net/weights.hpp"
 #include "moka/proto/moka.pb.h"
 #include "moka/proto/text_reader.hpp"
 
@@ -22,6 +23,8 @@ DECLARE_int32(level);
 DECLARE_string(stage);
 DECLARE_int32(iterations);
 DECLARE_bool(lenient);
+DECLARE_bool(strict);
+DECLARE_bool(skip_mismatch);
 
 namespace moka {
 
@@ -38,6 +41,9 @@ std::shared_ptr<Context> ContextFromFlags(const SolverParameter& solver);
 
 /// --phase (`fallback` if not given), --level and --stage.
 NetState StateFromFlags(Phase fallback);
+
+/// --strict and --skip_mismatch.
+WeightsOptions WeightsOptionsFromFlags();
 
 /// --lenient.
 TextOptions TextOptionsFromFlags();

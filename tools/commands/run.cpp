@@ -49,7 +49,7 @@ int Run(const std::vector<std::string>&) {
   if (FLAGS_force_backward) param.set_force_backward(true);
   const NamedArrays given = ReadArrays(FLAGS_input);
   Net net(param, StateFromFlags(TEST), ContextFromFlags());
-  LoadWeights(Split(FLAGS_weights, ','), &net);
+  LoadWeights({FLAGS_weights}, &net, WeightsOptionsFromFlags());
   RunOptions options;
   options.forward_times = FLAGS_forward_times;
   options.backward = FLAGS_backward;
@@ -68,8 +68,9 @@ const RegisterCommand kRegistration(
      "param_after/LAYER/I (params that the forward passes changed), with --backward also\n"
      "input_diff/BLOB and param_diff/LAYER/I, and the attribute `loss`.\n"
      "The phase is TEST unless --phase says otherwise.",
-     {"model", "weights", "input", "output", "backward", "force_backward", "forward_times", "phase",
-      "level", "stage", "gpu", "device", "threads", "lenient"},
+     {"model", "weights", "strict", "skip_mismatch", "input", "output", "backward",
+      "force_backward", "forward_times", "phase", "level", "stage", "gpu", "device", "threads",
+      "lenient"},
      0,
      Run});
 

@@ -29,7 +29,7 @@ int Run(const std::vector<std::string>&) {
   RequireFlag("weights");
   if (FLAGS_iterations < 1) throw UsageError("--iterations is at least 1");
   Net net(param, StateFromFlags(TEST), ContextFromFlags());
-  LoadWeights(Split(FLAGS_weights, ','), &net);
+  LoadWeights({FLAGS_weights}, &net, WeightsOptionsFromFlags());
   LOG(INFO) << "Running for " << FLAGS_iterations << " iterations.";
   LogMean(net, MeanOutputs(&net, FLAGS_iterations, [&](int batch) {
             LogBatch(net, batch);
@@ -44,8 +44,8 @@ const RegisterCommand kRegistration(
      "moka test --model=NET --weights=FILE [--iterations=50]",
      "Runs batches of the net's own data and shows each output of each batch, then the means over\n"
      "all batches.",
-     {"model", "weights", "iterations", "phase", "level", "stage", "gpu", "device", "threads",
-      "lenient"},
+     {"model", "weights", "strict", "skip_mismatch", "iterations", "phase", "level", "stage", "gpu",
+      "device", "threads", "lenient"},
      0,
      Run});
 

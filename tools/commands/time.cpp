@@ -40,7 +40,7 @@ std::unique_ptr<Net> MakeNet() {
   const NetParameter runnable = WithRandomData(param, state, *context, ShapeFromFlag(), &notes);
   for (const std::string& note : notes) LOG(WARNING) << note;
   auto net = std::make_unique<Net>(runnable, state, context);
-  LoadWeights(Split(FLAGS_weights, ','), net.get());
+  LoadWeights({FLAGS_weights}, net.get(), WeightsOptionsFromFlags());
   FillInputs(net.get());
   return net;
 }
@@ -190,8 +190,8 @@ const RegisterCommand kRegistration(
      "--data_shape is given, are replaced by random values: so any train_val.prototxt can be "
      "timed\n"
      "as it lies.",
-     {"model", "weights", "iterations", "phase", "level", "stage", "update", "data_shape", "gpu",
-      "device", "threads", "lenient"},
+     {"model", "weights", "strict", "skip_mismatch", "iterations", "phase", "level", "stage",
+      "update", "data_shape", "gpu", "device", "threads", "lenient"},
      0,
      Run});
 

@@ -78,7 +78,7 @@ int Run(const std::vector<std::string>&) {
     LOG(INFO) << "Resuming from " << FLAGS_snapshot;
     solver.Restore(FLAGS_snapshot);
   } else if (!FLAGS_weights.empty()) {
-    solver.LoadWeights(Split(FLAGS_weights, ','));
+    solver.LoadWeights({FLAGS_weights}, WeightsOptionsFromFlags());
   }
   LOG(INFO) << "Starting Optimization";
   solver.Solve();
@@ -97,7 +97,7 @@ const RegisterCommand kRegistration(
      "  moka train --solver=lenet_solver.prototxt --snapshot=lenet_iter_5000.solverstate\n"
      "  moka train --solver=finetune.prototxt --weights=caffenet.caffemodel --gpu=0",
      {"solver", "snapshot", "weights", "gpu", "device", "threads", "sigint_effect", "sighup_effect",
-      "data_from_start"},
+      "data_from_start", "strict", "skip_mismatch"},
      0,
      Run});
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "moka/net/net.hpp"
+#include "moka/net/weights.hpp"
 #include "moka/proto/moka.pb.h"
 
 namespace moka {
@@ -43,7 +44,8 @@ class Solver {
   int64_t iteration() const { return iteration_; }
 
   /// Takes params from model files, matched by layer name; later files win. Logs what was taken.
-  void LoadWeights(const std::vector<std::string>& files);
+  void LoadWeights(const std::vector<std::string>& files,
+                   const WeightsOptions& options = WeightsOptions());
 
   /// Goes on from a solver state (.solverstate, .solverstate.h5): iteration, params, history and
   /// reader positions. Throws Error, with nothing changed, for a state of another solver type or of

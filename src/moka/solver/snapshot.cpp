@@ -85,8 +85,8 @@ std::string Solver::Snapshot() {
   return WriteSolverState(SnapshotPath(".solverstate"), state, param_.snapshot_format());
 }
 
-void Solver::LoadWeights(const std::vector<std::string>& files) {
-  moka::LoadWeights(files, net_.get());
+void Solver::LoadWeights(const std::vector<std::string>& files, const WeightsOptions& options) {
+  moka::LoadWeights(files, net_.get(), options);
 }
 
 void Solver::Restore(const std::string& state_file) {
