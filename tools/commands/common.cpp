@@ -88,7 +88,7 @@ NetState StateFromFlags(Phase fallback) {
     }
     state.set_phase(phase);
   }
-  state.set_level(FLAGS_level);
+  if (FLAGS_level != 0) state.set_level(FLAGS_level);
   for (const std::string& stage : Split(FLAGS_stage, ',')) state.add_stage(stage);
   return state;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -40,16 +41,31 @@ struct NetLayer {
   const std::string& name() const { return layer->param().name(); }
 };
 
+/// What a text with mistakes leaves unknown about a net, so that these mistakes are not reported
+/// once more as others that follow from them.
+struct NetDoubts {
+  /// Whether there is any doubt.
+  bool any = false;
+  /// Whether something in the layer could not be understood.
+  std::function<bool(const LayerParameter&)> layer;
+  /// Whether a blob of that name may have stood where the text could not be understood.
+  std::function<bool(const std::string&)> blob;
+};
+
 struct NetOptions {
   /// The seed of fillers and of random layers.
   uint64_t seed = 1;
   /// Whether params get their first values; without, building a net costs no memory.
   bool fill_params = true;
   /// If not null, mistakes are gathered here instead of thrown, so that `moka check` can report
-  /// all of them; a net with mistakes cannot run.
+  /// all of them; a net with mistakes cannot run. Misspelt types and bottoms are taken for what
+  /// they were probably meant to be, and layers behind a mistake are checked as far as it matters
+  /// to none of the shapes they might have.
   std::vector<std::string>* problems = nullptr;
   /// If not null, data that is not there is noted here and its shape assumed.
   std::vector<std::string>* notes = nullptr;
+  /// If not null, mistakes that may follow from it are not reported.
+  const NetDoubts* doubts = nullptr;
 };
 
 /// Layers in order, with the blobs between them.

@@ -30,6 +30,9 @@ std::string LayerPlace(const LayerParameter& layer);
 /// As LayerPlace(layer), with the place of the field at `path`.
 std::string LayerPlace(const LayerParameter& layer, const std::string& path);
 
+/// Puts LayerPlace(layer) in front of an error, unless FailAt did so with the place of a field.
+void PutInLayer(Error* error, const LayerParameter& layer);
+
 /// Throws an Error about the layer's field at `path`:
 /// `lenet.prototxt:44:5: layer "conv1" (Convolution): parts...`.
 template <typename... Parts>

@@ -21,6 +21,8 @@ struct TextProblem {
   int column = 0;
   std::string message;
   bool warning = false;
+  /// The text was then read as the message suggests, so that what depends on it can be checked.
+  bool guessed = false;
 
   /// `lenet.prototxt:12:5: unknown field "kernal_size" in ConvolutionParameter (did you mean ...)`.
   std::string ToString() const;

@@ -82,7 +82,6 @@ class Solver {
 
  private:
   void BuildNets();
-  void CheckParam() const;
   double ForwardBackward();
   void Update();
   float ClipFactor(float scale);

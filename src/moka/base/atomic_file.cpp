@@ -57,7 +57,12 @@ std::string ReadFile(const std::string& path) {
   std::error_code ignored;
   Require(!std::filesystem::is_directory(path, ignored), path, " is a directory, not a file");
   std::ifstream stream(path, std::ios::binary);
-  Require(stream.good(), "cannot open ", path, ": ", std::strerror(errno));
+  if (!stream.good()) {
+    const int reason = errno;
+    const std::string message = Text("cannot open ", path, ": ", std::strerror(reason));
+    if (reason == ENOENT) throw MissingFile(message);
+    throw Error(message);
+  }
   std::ostringstream content;
   content << stream.rdbuf();
   return content.str();

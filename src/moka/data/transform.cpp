@@ -122,7 +122,8 @@ void Transform::ReadMean(const std::string& file) {
   try {
     Require(blob.ParseFromString(ReadFile(file)), file, ": is no mean image (a binary BlobProto)");
   } catch (Error& e) {
-    throw e.In("mean_file").Hint("mean_value: 104 mean_value: 117 mean_value: 123 needs no file");
+    e.In("mean_file").Hint("mean_value: 104 mean_value: 117 mean_value: 123 needs no file");
+    throw;
   }
   if (blob.has_shape()) {
     mean_shape_.assign(blob.shape().dim().begin(), blob.shape().dim().end());

@@ -45,7 +45,7 @@ void Net::Forward(int begin, int end) {
       layer.layer->set_pass(options_.seed, pass_);
       layer.layer->Forward(*context_, layer.bottoms, layer.tops);
     } catch (Error& error) {
-      error.In(LayerPlace(layer.param()));
+      PutInLayer(&error, layer.param());
       throw;
     }
     if (observer_ != nullptr) observer_->After(i, false);
@@ -72,7 +72,7 @@ void Net::Reshape() {
     try {
       ReshapeIfNeeded(layer, false);
     } catch (Error& error) {
-      error.In(LayerPlace(layer.param()));
+      PutInLayer(&error, layer.param());
       throw;
     }
   }
@@ -87,7 +87,7 @@ void Net::Backward(int begin, int end) {
       PrepareTopGradients(layer);
       layer.layer->Backward(*context_, layer.tops, layer.propagate, layer.bottoms);
     } catch (Error& error) {
-      error.In(LayerPlace(layer.param()));
+      PutInLayer(&error, layer.param());
       throw;
     }
     if (observer_ != nullptr) observer_->After(i, true);

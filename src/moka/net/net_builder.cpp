@@ -7,19 +7,31 @@
 #include "moka/base/error.hpp"
 #include "moka/base/strings.hpp"
 #include "moka/net/passes.hpp"
+#include "moka/net/trial.hpp"
 #include "moka/proto/source.hpp"
 #include "moka/proto/upgrade.hpp"
 
 namespace moka {
+namespace {
+
+/// `phase TEST, level 0, no stages`, as the rules of layers see it.
+std::string StateText(const NetState& state) {
+  return Text("phase ", Phase_Name(state.phase()), ", level ", state.level(), ", ",
+              state.stage().empty() ? "no stages" : "stages " + Join(state.stage(), " and "));
+}
+
+}  // namespace
 
 void NetBuilder::Build(const NetParameter& param, const NetState& state) {
-  NetParameter modern = param;
+  whole_ = param;
   std::vector<std::string> messages;
-  UpgradeNet(&modern, &messages);
-  for (const std::string& message : messages) LOG(INFO) << message;
-  NetState merged = modern.state();
+  UpgradeNet(&whole_, &messages);
+  for (const std::string& message : messages) {
+    if (!Gathering()) LOG(INFO) << message;
+  }
+  NetState merged = whole_.state();
   merged.MergeFrom(state);
-  net_.param_ = InsertSplits(FilterLayers(modern, merged));
+  net_.param_ = InsertSplits(FilterLayers(whole_, merged));
   if (net_.param_.layer_size() == 0) {
     throw Error(
         Text("net \"", net_.name(), "\" has no layers in phase ", Phase_Name(merged.phase())))
@@ -28,11 +40,11 @@ void NetBuilder::Build(const NetParameter& param, const NetState& state) {
   for (const LayerParameter& layer : net_.param_.layer()) AddLayer(layer);
   FindOutputs();
   FindCopies();
-  if (net_.options_.problems != nullptr && !net_.options_.problems->empty()) return;
+  if (Gathering() && !net_.options_.problems->empty()) return;
   try {
     PlanGradients(net_.param_.force_backward(), net_.outputs_, &net_.layers_);
   } catch (const Error& error) {
-    if (net_.options_.problems == nullptr) throw;
+    if (!Gathering()) throw;
     net_.options_.problems->push_back(error.what());
   }
   SetParamValues();
@@ -40,32 +52,50 @@ void NetBuilder::Build(const NetParameter& param, const NetState& state) {
 
 void NetBuilder::Report(const Error& error, const LayerParameter& param) {
   Error placed = error;
-  placed.In(LayerPlace(param));
-  if (net_.options_.problems == nullptr) throw placed;
+  PutInLayer(&placed, param);
+  if (!Gathering()) throw placed;
   net_.options_.problems->push_back(placed.what());
 }
 
-void NetBuilder::AddLayer(const LayerParameter& param) {
-  NetLayer added;
-  const LayerInfo* info = nullptr;
-  bool sound = false;
+void NetBuilder::ReportUnlessGuessed(const Error& error, const LayerParameter& param) {
+  if (!guessed_) Report(error, param);
+}
+
+void NetBuilder::AddLayer(const LayerParameter& param, bool guessed) {
+  guessed_ = guessed;
+  const LayerRegistry& registry = LayerRegistry::Get();
+  const LayerInfo* info = registry.Find(param.type());
+  bool sound = net_.options_.doubts == nullptr || !net_.options_.doubts->layer(param);
   try {
-    info = &LayerRegistry::Get().Info(param.type());
-    info->CheckArity(param);
-    sound = true;
+    if (sound) registry.Info(param.type()).CheckArity(param);
   } catch (const Error& error) {
-    Report(error, param);
+    ReportUnlessGuessed(error, param);
+    sound = false;
+    if (info == nullptr) {
+      LayerParameter meant = param;
+      meant.set_type(NearestName(param.type(), registry.Types()));
+      if (!meant.type().empty()) return AddLayer(meant, true);
+    }
   }
-  sound = TakeBottoms(param, &added) && sound;
+  AddTyped(param, info, sound);
+}
+
+void NetBuilder::AddTyped(const LayerParameter& param, const LayerInfo* info, bool sound) {
+  NetLayer added;
+  const bool shapes_known = TakeBottoms(param, &added);
   try {
     MakeTops(param, info, &added);
+    if (sound && !shapes_known && param.bottom_size() == static_cast<int>(added.bottoms.size())) {
+      CheckForAnyShape(param, added.bottoms, broken_, *net_.context_);
+    }
+    sound = sound && shapes_known;
     if (sound) {
       added.layer = LayerRegistry::Get().Create(param, *net_.context_, &added.engine);
       SetUp(&added);
       SetLossWeights(&added);
     }
   } catch (const Error& error) {
-    Report(error, param);
+    ReportUnlessGuessed(error, param);
     sound = false;
   }
   if (!sound) {
@@ -76,7 +106,7 @@ void NetBuilder::AddLayer(const LayerParameter& param) {
   try {
     AddParams(static_cast<int>(net_.layers_.size()) - 1);
   } catch (const Error& error) {
-    Report(error, param);
+    ReportUnlessGuessed(error, param);
   }
 }
 
@@ -84,25 +114,40 @@ bool NetBuilder::TakeBottoms(const LayerParameter& param, NetLayer* added) {
   bool sound = true;
   for (const std::string& name : param.bottom()) {
     Blob* blob = net_.FindBlob(name);
+    if (blob == nullptr) blob = FindMeant(param, name);
     if (blob == nullptr) {
-      std::vector<std::string> known;
-      for (const auto& entry : made_at_) known.push_back(entry.first);
-      Error error(Text("unknown bottom \"", name, "\"", DidYouMean(name, known)));
-      for (const LayerParameter& later : net_.param_.layer()) {
-        if (std::count(later.top().begin(), later.top().end(), name) == 0) continue;
-        error.Hint("it is made further down, by " + LayerPlace(later) +
-                   "; layers run in the order of the file");
-        break;
-      }
-      Report(error, param);
       sound = false;
       continue;
     }
     sound = sound && broken_.count(blob) == 0;
-    unread_.erase(name);
+    unread_.erase(blob->name());
     added->bottoms.push_back(blob);
   }
   return sound;
+}
+
+/// Reports an unknown bottom; returns the blob that was probably meant, null if none is near.
+Blob* NetBuilder::FindMeant(const LayerParameter& param, const std::string& bottom) {
+  if (net_.options_.doubts != nullptr && net_.options_.doubts->blob(bottom)) return nullptr;
+  std::vector<std::string> known;
+  for (const auto& entry : made_at_) known.push_back(entry.first);
+  Error error(Text("unknown bottom \"", bottom, "\"", DidYouMean(bottom, known)));
+  for (const LayerParameter& maker : whole_.layer()) {
+    if (std::count(maker.top().begin(), maker.top().end(), bottom) == 0) continue;
+    const bool belongs = std::any_of(
+        net_.param_.layer().begin(), net_.param_.layer().end(), [&](const LayerParameter& layer) {
+          return layer.name() == maker.name() && layer.source().line() == maker.source().line();
+        });
+    error.Hint(belongs ? "it is made further down, by " + LayerPlace(maker) +
+                             "; layers run in the order of the file"
+                       : "it is made by " + LayerPlace(maker) + ", which its rules leave out in " +
+                             StateText(net_.param_.state()));
+    break;
+  }
+  Report(error, param);
+  Blob* meant = net_.FindBlob(NearestName(bottom, known));
+  guessed_ = guessed_ || meant != nullptr;
+  return meant;
 }
 
 void NetBuilder::MakeTops(const LayerParameter& param, const LayerInfo* info, NetLayer* added) {
@@ -111,7 +156,11 @@ void NetBuilder::MakeTops(const LayerParameter& param, const LayerInfo* info, Ne
                           : 0;
   for (int i = 0; i < param.top_size() + missing; ++i) {
     const std::string name = i < param.top_size() ? param.top(i) : "(automatic)";
-    const bool in_place = i < param.bottom_size() && param.bottom(i) == name;
+    // A bottom may be another than it says, see FindMeant.
+    const bool all_there = added->bottoms.size() == static_cast<size_t>(param.bottom_size());
+    const bool in_place =
+        i < param.bottom_size() &&
+        (param.bottom(i) == name || (all_there && added->bottoms[i]->name() == name));
     if (in_place) {
       Require(info == nullptr || info->in_place(), param.type(), " cannot work in place: top \"",
               name, "\" needs a name of its own");

@@ -19,8 +19,10 @@ class NetBuilder {
 
  private:
   /// One layer's way through the steps below; an error leaves its tops without a shape.
-  void AddLayer(const LayerParameter& param);
+  void AddLayer(const LayerParameter& param, bool guessed = false);
+  void AddTyped(const LayerParameter& param, const LayerInfo* info, bool sound);
   bool TakeBottoms(const LayerParameter& param, NetLayer* added);
+  Blob* FindMeant(const LayerParameter& param, const std::string& bottom);
   void MakeTops(const LayerParameter& param, const LayerInfo* info, NetLayer* added);
   void SetUp(NetLayer* added);
   void SetLossWeights(NetLayer* added);
@@ -30,10 +32,17 @@ class NetBuilder {
   void FindOutputs();
   void SetParamValues();
 
+  bool Gathering() const { return net_.options_.problems != nullptr; }
+
   /// Throws the error, or notes it and goes on when all problems are wanted.
   void Report(const Error& error, const LayerParameter& param);
 
+  /// As Report, for what may be wrong only because something misspelt was guessed.
+  void ReportUnlessGuessed(const Error& error, const LayerParameter& param);
+
   Net& net_;
+  NetParameter whole_;    // before the filter
+  bool guessed_ = false;  // whether the type or a bottom of the layer at hand was guessed
   std::map<std::string, std::string> made_at_;  // blob -> place of the layer that made it
   std::set<std::string> unread_;
   std::set<const Blob*> broken_;  // tops of layers with mistakes: their shapes are unknown

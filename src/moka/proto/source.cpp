@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "moka/base/strings.hpp"
+
 namespace moka {
 namespace {
 
@@ -67,6 +69,14 @@ std::string LayerPlace(const LayerParameter& layer) { return LayerPlace(layer, "
 std::string LayerPlace(const LayerParameter& layer, const std::string& path) {
   const std::string place = FieldPlaceOf(layer, path);
   return place.empty() ? Named(layer) : place + ": " + Named(layer);
+}
+
+void PutInLayer(Error* error, const LayerParameter& layer) {
+  const std::string message = error->what();
+  const size_t name = message.find(Named(layer) + ": ");
+  const bool has_place =
+      name != std::string::npos && (name == 0 || StartsWith(message, layer.source().file() + ":"));
+  if (!has_place) error->In(LayerPlace(layer));
 }
 
 void StripSource(Message* message) {

@@ -9,6 +9,7 @@ namespace {
 
 using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
+using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
 
 constexpr size_t kMostNames = 4;
@@ -24,9 +25,18 @@ bool IsTelling(const std::vector<std::string>& names) {
   return names.size() == 1 || names.size() == 2;
 }
 
+// Looking for the nearest takes the square of the length.
+bool IsShort(const std::string& name) { return name.size() <= 64; }
+
 std::string Suggestion(const std::string& name, const std::vector<std::string>& candidates) {
-  constexpr size_t kLongestName = 64;  // looking for the nearest takes the square of the length
-  return name.size() > kLongestName ? "" : DidYouMean(name, candidates);
+  return IsShort(name) ? DidYouMean(name, candidates) : "";
+}
+
+std::vector<std::string> ValuesOf(const EnumDescriptor* type) {
+  std::vector<std::string> names;
+  names.reserve(type->value_count());
+  for (int i = 0; i < type->value_count(); ++i) names.push_back(type->value(i)->name());
+  return names;
 }
 
 std::vector<std::string> FieldsOf(const Descriptor* type) {
@@ -89,11 +99,19 @@ std::string UnknownField(const std::string& name, const std::vector<const Descri
   return what + Suggestion(name, FieldsOf(type)) + Elsewhere(name, type);
 }
 
+const FieldDescriptor* MeantField(const std::string& name,
+                                  const std::vector<const Descriptor*>& around) {
+  if (!IsShort(name) || !Nearby(name, around).empty()) return nullptr;
+  return FindTextField(around.front(), NearestName(name, FieldsOf(around.front())));
+}
+
+const EnumValueDescriptor* MeantValue(const std::string& value, const FieldDescriptor* field) {
+  if (!IsShort(value)) return nullptr;
+  return field->enum_type()->FindValueByName(NearestName(value, ValuesOf(field->enum_type())));
+}
+
 std::string UnknownValue(const std::string& value, const FieldDescriptor* field) {
-  const EnumDescriptor* type = field->enum_type();
-  std::vector<std::string> names;
-  names.reserve(type->value_count());
-  for (int i = 0; i < type->value_count(); ++i) names.push_back(type->value(i)->name());
+  const std::vector<std::string> names = ValuesOf(field->enum_type());
   return "unknown value " + Quoted(value) + " of " + field->name() + Suggestion(value, names) +
          "; the values are " + Join(names, ", ");
 }

@@ -18,6 +18,15 @@ const google::protobuf::FieldDescriptor* FindTextField(const google::protobuf::D
 std::string UnknownField(const std::string& name,
                          const std::vector<const google::protobuf::Descriptor*>& around);
 
+/// The field of `type` that an unknown one was probably meant to be, by the same rules as the
+/// suggestion of UnknownField; nullptr if none is near.
+const google::protobuf::FieldDescriptor* MeantField(
+    const std::string& name, const std::vector<const google::protobuf::Descriptor*>& around);
+
+/// The value of the field's enumeration that was probably meant; nullptr if none is near.
+const google::protobuf::EnumValueDescriptor* MeantValue(
+    const std::string& value, const google::protobuf::FieldDescriptor* field);
+
 /// What to say of a value that the field's enumeration does not know.
 std::string UnknownValue(const std::string& value, const google::protobuf::FieldDescriptor* field);
 

@@ -101,8 +101,12 @@ void TextParser::ReadUnknown(const Token& name) {
     std::vector<const Descriptor*> around;
     for (auto it = frames_.rbegin(); it != frames_.rend(); ++it) around.push_back((*it)->type);
     const std::string what = UnknownField(name.text, around);
+    const FieldDescriptor* meant = MeantField(name.text, around);
     if (options_.lenient) {
       problems_.Warn(name.at, what + " (ignored)");
+    } else if (meant && CanStandFor(meant)) {
+      problems_.Guess(name.at, what);
+      return ReadKnown(frames_.back(), meant, name);
     } else {
       problems_.Error(name.at, what);
     }
@@ -113,6 +117,13 @@ void TextParser::ReadUnknown(const Token& name) {
   } else {
     SkipLine(name.at.line);
   }
+}
+
+/// Whether what follows the name at hand can be read as the value of `field`.
+bool TextParser::CanStandFor(const FieldDescriptor* field) const {
+  const Token& next = tokens_.Ahead();
+  const bool fits = field->message_type() ? next.Is('{') || next.Is('<') : next.Is(':');
+  return fits && (field->is_repeated() || !frames_.back()->Given(field));
 }
 
 void TextParser::ReadValues(Frame* frame, const FieldDescriptor* field, const Token& name) {

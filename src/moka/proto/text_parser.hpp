@@ -54,6 +54,7 @@ class TextParser {
   void ReadField(Frame* frame);
   void ReadKnown(Frame* frame, const FieldDescriptor* field, const Token& name);
   void ReadUnknown(const Token& name);
+  bool CanStandFor(const FieldDescriptor* field) const;
   void ReadValues(Frame* frame, const FieldDescriptor* field, const Token& name);
   bool ReadList(Frame* frame, const FieldDescriptor* field);
   bool ReadItem(Frame* frame, const FieldDescriptor* field, TextPosition at);

@@ -59,8 +59,8 @@ std::vector<TextProblem> TextProblems::Take() {
   return std::move(problems_);
 }
 
-void TextProblems::Add(TextPosition at, const std::string& message, bool warning) {
-  problems_.push_back({file_, at.line, at.column, message, warning});
+void TextProblems::Add(TextPosition at, const std::string& message, bool warning, bool guessed) {
+  problems_.push_back({file_, at.line, at.column, message, warning, guessed});
 }
 
 std::string TextTokens::Token::Shown() const {

@@ -22,8 +22,10 @@ class TextProblems {
   explicit TextProblems(std::string file) : file_(std::move(file)) {}
 
   const std::string& file() const { return file_; }
-  void Error(TextPosition at, const std::string& message) { Add(at, message, false); }
-  void Warn(TextPosition at, const std::string& message) { Add(at, message, true); }
+  void Error(TextPosition at, const std::string& message) { Add(at, message, false, false); }
+  void Warn(TextPosition at, const std::string& message) { Add(at, message, true, false); }
+  /// An error after which the text is read as it was probably meant.
+  void Guess(TextPosition at, const std::string& message) { Add(at, message, false, true); }
 
   /// Nobody reads further than this; suggestions cost time.
   bool Full() const { return problems_.size() >= kMost; }
@@ -33,7 +35,7 @@ class TextProblems {
  private:
   static constexpr size_t kMost = 1000;
 
-  void Add(TextPosition at, const std::string& message, bool warning);
+  void Add(TextPosition at, const std::string& message, bool warning, bool guessed);
 
   std::string file_;
   std::vector<TextProblem> problems_;

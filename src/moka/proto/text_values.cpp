@@ -1,7 +1,9 @@
 #include "moka/proto/text_values.hpp"
 
 #include <cctype>
+#include <cfloat>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "moka/base/error.hpp"
@@ -95,6 +97,25 @@ bool TextValues::Wrong(const FieldDescriptor* field, const std::string& wanted) 
                   (tokens_.Current().Is('+') ? "; leave it out" : ""));
 }
 
+/// A number in quotes: says so and takes it.
+bool TextValues::ReadQuoted(const FieldDescriptor* field, const std::string& wanted, double least,
+                            double most, double* value) {
+  const Token& token = tokens_.Current();
+  if (!token.IsString() || token.bad || token.text.size() < 3) return false;
+  const std::string number = token.text.substr(1, token.text.size() - 2);
+  char* end = nullptr;
+  const double read = std::strtod(number.c_str(), &end);
+  const bool whole_wanted = field->cpp_type() != FieldDescriptor::CPPTYPE_FLOAT &&
+                            field->cpp_type() != FieldDescriptor::CPPTYPE_DOUBLE;
+  if (*end != '\0' || !(read >= least && read < most)) return false;
+  if (whole_wanted && (read != std::floor(read) || std::fabs(read) > 1e15)) return false;
+  problems_.Guess(token.at, field->name() + " takes " + wanted + ", not " + token.Shown() +
+                                "; leave out the quotes");
+  *value = read;
+  tokens_.Next();
+  return true;
+}
+
 bool TextValues::ReadInteger(const FieldDescriptor* field, int64_t least, uint64_t most,
                              int64_t* value) {
   const std::string wanted = least < 0 ? "a whole number" : "a whole number of at least 0";
@@ -102,6 +123,11 @@ bool TextValues::ReadInteger(const FieldDescriptor* field, int64_t least, uint64
   const TextPosition at = tokens_.Current().at;
   const bool negative = Minus();
   const Token& token = tokens_.Current();
+  double quoted = 0;
+  if (!negative && ReadQuoted(field, wanted, least, static_cast<double>(most), &quoted)) {
+    *value = static_cast<int64_t>(quoted);
+    return true;
+  }
   if (!token.IsInteger() || token.bad) return Wrong(field, wanted);
   // Two's complement reaches one further down than up.
   uint64_t magnitude = 0;
@@ -126,6 +152,8 @@ bool TextValues::ReadReal(const FieldDescriptor* field, double* value) {
     *value = std::numeric_limits<double>::infinity();
   } else if (word == "nan") {
     *value = std::numeric_limits<double>::quiet_NaN();
+  } else if (!negative && ReadQuoted(field, "a number", -DBL_MAX, DBL_MAX, value)) {
+    return true;
   } else {
     return Wrong(field, token.IsInteger() ? "a decimal number" : "a number");
   }
@@ -160,8 +188,14 @@ bool TextValues::ReadString(const FieldDescriptor* field, std::string* value) {
   const Token& first = tokens_.Current();
   const TextPosition at = first.at;
   if (first.IsName() || first.IsInteger()) {
-    return Complain(field->name() + " takes a string: " + first.text.substr(0, 60) +
-                    " must be in quotes");
+    const std::string what =
+        field->name() + " takes a string: " + first.text.substr(0, 60) + " must be in quotes";
+    const bool is_all = tokens_.Ahead().at.line != at.line || tokens_.Ahead().Closes();
+    if (first.bad || !is_all) return Complain(what);
+    problems_.Guess(at, what);
+    *value = first.text;
+    tokens_.Next();
+    return true;
   }
   if (!first.IsString()) return Wrong(field, "a string in quotes");
   for (; tokens_.Current().IsString(); tokens_.Next()) {
@@ -193,6 +227,9 @@ bool TextValues::ReadEnum(Message* message, const FieldDescriptor* field) {
   const std::string what = UnknownValue(shown, field);
   if (options_.lenient) {
     problems_.Warn(first.at, what + " (ignored)");
+  } else if (const EnumValueDescriptor* meant = MeantValue(shown, field)) {
+    problems_.Guess(first.at, what);
+    return Put(message, field, &Reflection::SetEnum, &Reflection::AddEnum, meant);
   } else {
     problems_.Error(first.at, what);
   }

@@ -28,6 +28,8 @@ class TextValues {
   bool Complain(const std::string& what);
   bool Wrong(const FieldDescriptor* field, const std::string& wanted);
 
+  bool ReadQuoted(const FieldDescriptor* field, const std::string& wanted, double least,
+                  double most, double* value);
   bool ReadInteger(const FieldDescriptor* field, int64_t least, uint64_t most, int64_t* value);
   bool ReadReal(const FieldDescriptor* field, double* value);
   bool ReadBool(const FieldDescriptor* field, bool* value);

@@ -15,14 +15,8 @@ namespace moka {
 
 Solver::Solver(const SolverParameter& param, std::shared_ptr<Context> context)
     : param_(param), context_(std::move(context)), pace_(std::make_unique<Pace>()) {
-  try {
-    CheckLearningRate(param_);
-    CheckParam();
-    rule_ = UpdateRule::Make(param_);
-  } catch (Error& error) {
-    if (param_.source().has_file()) error.In(param_.source().file());
-    throw;
-  }
+  CheckSolver(param_);
+  rule_ = UpdateRule::Make(param_);
   BuildNets();
   LoadWeights({param_.weights().begin(), param_.weights().end()});
   const size_t params = net_->learnable_params().size();
@@ -36,16 +30,6 @@ Solver::Solver(const SolverParameter& param, std::shared_ptr<Context> context)
 }
 
 Solver::~Solver() = default;
-
-void Solver::CheckParam() const {
-  const std::string& l = param_.regularization_type();
-  Require(l == "L1" || l == "L2", "unknown regularization_type \"", l, "\": it is L1 or L2");
-  Require(param_.iter_size() >= 1, "iter_size is ", param_.iter_size(), ", but must be at least 1");
-  Require(param_.average_loss() >= 1, "average_loss is ", param_.average_loss(),
-          ", but must be at least 1");
-  Require(param_.snapshot() >= 0 && param_.test_interval() >= 0,
-          "snapshot and test_interval must not be negative");
-}
 
 void Solver::BuildNets() {
   NetOptions options;

@@ -14,7 +14,48 @@
 namespace moka {
 namespace {
 
-NetParameter ReadNet(const std::string& path, const char* field) {
+NetState StateOf(Phase phase, const NetParameter& net, const NetState* more) {
+  NetState state;
+  state.set_phase(phase);
+  state.MergeFrom(net.state());
+  if (more != nullptr) state.MergeFrom(*more);
+  return state;
+}
+
+NetSource FindTrain(const SolverParameter& param, const NetReader& read) {
+  const int ways =
+      param.has_net() + param.has_net_param() + param.has_train_net() + param.has_train_net_param();
+  if (ways != 1) {
+    throw Error(Text("the solver names ", ways, " training nets"))
+        .Hint("give exactly one of net, net_param, train_net, train_net_param");
+  }
+  NetSource train;
+  if (param.has_net()) train.param = read(param.net(), "net");
+  if (param.has_net_param()) train.param = param.net_param();
+  if (param.has_train_net()) train.param = read(param.train_net(), "train_net");
+  if (param.has_train_net_param()) train.param = param.train_net_param();
+  train.state =
+      StateOf(TRAIN, train.param, param.has_train_state() ? &param.train_state() : nullptr);
+  return train;
+}
+
+std::vector<NetParameter> FindTest(const SolverParameter& param, const NetReader& read) {
+  const int own = param.test_net_size() + param.test_net_param_size();
+  const bool shared = param.has_net() || param.has_net_param();
+  const int count = param.test_iter_size();
+  Require(shared ? count >= own : count == own, "the solver has ", count, " test_iter for ", own,
+          " test net(s): give each test net its test_iter");
+  std::vector<NetParameter> nets(param.test_net_param().begin(), param.test_net_param().end());
+  for (const std::string& file : param.test_net()) nets.push_back(read(file, "test_net"));
+  while (static_cast<int>(nets.size()) < count) {
+    nets.push_back(param.has_net() ? read(param.net(), "net") : param.net_param());
+  }
+  return nets;
+}
+
+}  // namespace
+
+NetParameter ReadNet(const std::string& path, const std::string& field) {
   NetParameter net;
   try {
     ReadText(path, &net);
@@ -29,51 +70,10 @@ NetParameter ReadNet(const std::string& path, const char* field) {
   return net;
 }
 
-NetState StateOf(Phase phase, const NetParameter& net, const NetState* more) {
-  NetState state;
-  state.set_phase(phase);
-  state.MergeFrom(net.state());
-  if (more != nullptr) state.MergeFrom(*more);
-  return state;
-}
-
-NetSource FindTrain(const SolverParameter& param) {
-  const int ways =
-      param.has_net() + param.has_net_param() + param.has_train_net() + param.has_train_net_param();
-  if (ways != 1) {
-    throw Error(Text("the solver names ", ways, " training nets"))
-        .Hint("give exactly one of net, net_param, train_net, train_net_param");
-  }
-  NetSource train;
-  if (param.has_net()) train.param = ReadNet(param.net(), "net");
-  if (param.has_net_param()) train.param = param.net_param();
-  if (param.has_train_net()) train.param = ReadNet(param.train_net(), "train_net");
-  if (param.has_train_net_param()) train.param = param.train_net_param();
-  train.state =
-      StateOf(TRAIN, train.param, param.has_train_state() ? &param.train_state() : nullptr);
-  return train;
-}
-
-std::vector<NetParameter> FindTest(const SolverParameter& param) {
-  const int own = param.test_net_size() + param.test_net_param_size();
-  const bool shared = param.has_net() || param.has_net_param();
-  const int count = param.test_iter_size();
-  Require(shared ? count >= own : count == own, "the solver has ", count, " test_iter for ", own,
-          " test net(s): give each test net its test_iter");
-  std::vector<NetParameter> nets(param.test_net_param().begin(), param.test_net_param().end());
-  for (const std::string& file : param.test_net()) nets.push_back(ReadNet(file, "test_net"));
-  while (static_cast<int>(nets.size()) < count) {
-    nets.push_back(param.has_net() ? ReadNet(param.net(), "net") : param.net_param());
-  }
-  return nets;
-}
-
-}  // namespace
-
-SolverNets FindNets(const SolverParameter& param) {
+SolverNets FindNets(const SolverParameter& param, const NetReader& read) {
   SolverNets nets;
-  nets.train = FindTrain(param);
-  const std::vector<NetParameter> tests = FindTest(param);
+  nets.train = FindTrain(param, read);
+  const std::vector<NetParameter> tests = FindTest(param, read);
   const int states = param.test_state_size();
   Require(states == 0 || states == static_cast<int>(tests.size()), "the solver has ", states,
           " test_state for ", tests.size(), " test net(s): give one each, or none");

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "moka/proto/moka.pb.h"
@@ -18,10 +20,20 @@ struct SolverNets {
   std::vector<NetSource> test;
 };
 
+/// Checks the fields that no net is needed for. Without `problems` throws Error for the first
+/// mistake, else gathers all of them.
+void CheckSolver(const SolverParameter& param, std::vector<std::string>* problems = nullptr);
+
+/// Reads the prototxt at a path that stands in the solver's field of that name.
+using NetReader = std::function<NetParameter(const std::string& path, const std::string& field)>;
+
+/// Throws Error that says which field names the file.
+NetParameter ReadNet(const std::string& path, const std::string& field);
+
 /// The nets that a solver trains and tests: `net` (or net_param) for both, or train_net and
 /// test_net of their own; a test net for each test_iter. States are the phase, then what the
 /// description says, then train_state or test_state. Throws Error when the fields contradict.
-SolverNets FindNets(const SolverParameter& param);
+SolverNets FindNets(const SolverParameter& param, const NetReader& read = ReadNet);
 
 /// random_seed, or one drawn from the system (and logged) if it is negative.
 uint64_t SeedOf(const SolverParameter& param);
