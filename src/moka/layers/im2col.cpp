@@ -67,7 +67,7 @@ struct Col2imPlanes {
   MOKA_HD static void AddRows(const float* in, int64_t in_step, int64_t stride, int64_t rows,
                               int64_t count, float* out, int64_t out_step) {
     for (int64_t row = 0; row < rows; ++row, in += in_step, out += out_step) {
-      AddRun(in, stride, count, out);
+      AddRun(in, 1.0f, stride, count, out);
     }
   }
 };

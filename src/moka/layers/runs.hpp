@@ -41,6 +41,18 @@ MOKA_HD void CopyRun(const float* from, int64_t stride, int64_t count, float* to
   memcpy(to + count - kRunStep, from + count - kRunStep, kRunStepBytes);
 }
 
+template <int kStride>
+MOKA_HD void AddEvery(const float* from, float weight, int64_t count, float* __restrict__ to) {
+  for (int64_t i = 0; i < count; ++i) to[i] += weight * from[i * kStride];
+}
+
+/// to[i] += weight * from[i * stride]; the two do not overlap.
+MOKA_HD void GatherRun(const float* from, float weight, int64_t stride, int64_t count, float* to) {
+  if (stride == 1) return AddEvery<1>(from, weight, count, to);
+  if (stride == 2) return AddEvery<2>(from, weight, count, to);
+  for (int64_t i = 0; i < count; ++i) to[i] += weight * from[i * stride];
+}
+
 /// to[i] = 0.
 MOKA_HD void ZeroRun(int64_t count, float* to) {
   int64_t i = 0;
@@ -51,10 +63,10 @@ MOKA_HD void ZeroRun(int64_t count, float* to) {
   }
 }
 
-/// to[i * stride] += from[i].
-MOKA_HD void AddRun(const float* from, int64_t stride, int64_t count, float* to) {
+/// to[i * stride] += weight * from[i].
+MOKA_HD void AddRun(const float* from, float weight, int64_t stride, int64_t count, float* to) {
   if (stride != 1) {
-    for (int64_t i = 0; i < count; ++i) to[i * stride] += from[i];
+    for (int64_t i = 0; i < count; ++i) to[i * stride] += weight * from[i];
     return;
   }
   int64_t i = 0;
@@ -62,12 +74,12 @@ MOKA_HD void AddRun(const float* from, int64_t stride, int64_t count, float* to)
     float sum[kRunStep], more[kRunStep];
     memcpy(sum, to + i, kRunStepBytes);
     memcpy(more, from + i, kRunStepBytes);
-    for (int64_t k = 0; k < kRunStep; ++k) sum[k] += more[k];
+    for (int64_t k = 0; k < kRunStep; ++k) sum[k] += weight * more[k];
     memcpy(to + i, sum, kRunStepBytes);
   }
   for (int64_t k = 0; k < kRunStep - 1; ++k) {
     if (i + k >= count) break;
-    to[i + k] += from[i + k];
+    to[i + k] += weight * from[i + k];
   }
 }
 
