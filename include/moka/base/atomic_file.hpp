@@ -17,7 +17,8 @@ void WriteAtomically(const std::string& path,
 /// Writes `bytes` to `path`, whole or not at all.
 void WriteFileAtomically(const std::string& path, const std::string& bytes);
 
-/// The whole content of a file. Throws Error when it cannot be read, MissingFile when there is none.
+/// The whole content of a file. Throws Error when it cannot be read, MissingFile when there is
+/// none.
 std::string ReadFile(const std::string& path);
 
 }  // namespace moka
