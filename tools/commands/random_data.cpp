@@ -1,14 +1,21 @@
 #include "random_data.hpp"
 
+#include <gflags/gflags.h>
+
 #include <algorithm>
 #include <memory>
 
+#include "command.hpp"
 #include "moka/base/philox.hpp"
 #include "moka/base/strings.hpp"
 #include "moka/layers/registry.hpp"
 #include "moka/net/passes.hpp"
 #include "moka/proto/source.hpp"
 #include "moka/proto/upgrade.hpp"
+
+DEFINE_string(data_shape, "",
+              "the shape of a batch, \"16,3,227,227\": takes random data of this shape in place of "
+              "the net's");
 
 namespace moka {
 namespace {
@@ -68,6 +75,17 @@ bool HasNoGradient(const Net& net, const Blob* blob) {
 }
 
 }  // namespace
+
+Shape DataShapeFromFlag() {
+  std::vector<int64_t> dims;
+  for (const std::string& word : Split(FLAGS_data_shape, ',')) {
+    const bool number = !word.empty() && word.size() < 10 &&
+                        word.find_first_not_of("0123456789") == std::string::npos;
+    if (!number) throw UsageError("--data_shape takes numbers, like 16,3,227,227");
+    dims.push_back(std::stoll(word));
+  }
+  return Shape(dims);
+}
 
 NetParameter WithRandomData(const NetParameter& net, const NetState& state, const Context& context,
                             const Shape& shape, std::vector<std::string>* notes) {

@@ -16,6 +16,9 @@ namespace moka {
 NetParameter WithRandomData(const NetParameter& net, const NetState& state, const Context& context,
                             const Shape& shape, std::vector<std::string>* notes);
 
+/// --data_shape, no axes if it was not given. Throws UsageError unless it is a list of numbers.
+Shape DataShapeFromFlag();
+
 /// Fills the inputs with random values, normally distributed like pictures less their mean, and
 /// those that nothing has a derivative for (labels) with 0, which always is a class.
 void FillInputs(Net* net);

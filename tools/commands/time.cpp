@@ -14,30 +14,16 @@
 #include "table.hpp"
 
 DEFINE_bool(update, true, "after a backward pass, update the params as SGD with momentum does");
-DEFINE_string(data_shape, "",
-              "the shape of a batch, \"16,3,227,227\": takes random data of this shape in place of "
-              "the net's");
 
 namespace moka {
 namespace {
-
-Shape ShapeFromFlag() {
-  std::vector<int64_t> dims;
-  for (const std::string& word : Split(FLAGS_data_shape, ',')) {
-    const bool number = !word.empty() && word.size() < 10 &&
-                        word.find_first_not_of("0123456789") == std::string::npos;
-    if (!number) throw UsageError("--data_shape takes numbers, like 16,3,227,227");
-    dims.push_back(std::stoll(word));
-  }
-  return Shape(dims);
-}
 
 std::unique_ptr<Net> MakeNet() {
   const NetParameter param = ReadModelFromFlags();
   const NetState state = StateFromFlags(TRAIN);
   const std::shared_ptr<Context> context = ContextFromFlags();
   std::vector<std::string> notes;
-  const NetParameter runnable = WithRandomData(param, state, *context, ShapeFromFlag(), &notes);
+  const NetParameter runnable = WithRandomData(param, state, *context, DataShapeFromFlag(), &notes);
   for (const std::string& note : notes) LOG(WARNING) << note;
   auto net = std::make_unique<Net>(runnable, state, context);
   LoadWeights({FLAGS_weights}, net.get(), WeightsOptionsFromFlags());
