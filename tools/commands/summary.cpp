@@ -112,6 +112,7 @@ int Run(const std::vector<std::string>&) {
   const Net net(WithRandomData(param, state, *context, DataShapeFromFlag(), &notes), state, context,
                 options);
   Summary(net).Print();
+  for (const std::string& note : notes) std::cout << "note: " << note << "\n";
   return 0;
 }
 

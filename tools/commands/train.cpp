@@ -67,7 +67,7 @@ int Run(const std::vector<std::string>&) {
     throw error;
   }
   const std::function<SolverAction()> actions = ActionsBySignals();
-  const SolverParameter param = ReadSolver(FLAGS_solver);
+  const SolverParameter param = ReadSolver(FLAGS_solver, TextOptionsFromFlags());
   const std::shared_ptr<Context> context = ContextFromFlags(param);
   LOG(INFO) << "Using " << context->device().name() << ", " << context->threads()
             << " thread(s) of the CPU";
@@ -97,7 +97,7 @@ const RegisterCommand kRegistration(
      "  moka train --solver=lenet_solver.prototxt --snapshot=lenet_iter_5000.solverstate\n"
      "  moka train --solver=finetune.prototxt --weights=caffenet.caffemodel --gpu=0",
      {"solver", "snapshot", "weights", "gpu", "device", "threads", "sigint_effect", "sighup_effect",
-      "data_from_start", "strict", "skip_mismatch"},
+      "data_from_start", "lenient", "strict", "skip_mismatch"},
      0,
      Run});
 

@@ -10,6 +10,7 @@
 #include "moka/net/net.hpp"
 #include "moka/net/weights.hpp"
 #include "moka/proto/moka.pb.h"
+#include "moka/proto/text_reader.hpp"
 
 namespace moka {
 
@@ -20,7 +21,8 @@ enum class SolverAction { kNone, kStop, kSnapshot };
 
 /// Reads a solver's prototxt: upgraded, and with a snapshot_prefix, by default the file's own name.
 /// Throws Error with all mistakes and their places.
-SolverParameter ReadSolver(const std::string& path);
+/// With lenient options the nets are read as well, and stand in it in place of their files' names.
+SolverParameter ReadSolver(const std::string& path, const TextOptions& options = TextOptions());
 
 /// Trains a net: computes gradients, updates params by the solver's rule, tests and saves at
 /// intervals, and goes on exactly where a snapshot stopped.

@@ -55,10 +55,11 @@ std::vector<NetParameter> FindTest(const SolverParameter& param, const NetReader
 
 }  // namespace
 
-NetParameter ReadNet(const std::string& path, const std::string& field) {
+NetParameter ReadNet(const std::string& path, const std::string& field,
+                     const TextOptions& options) {
   NetParameter net;
   try {
-    ReadText(path, &net);
+    ReadText(path, &net, options);
   } catch (Error& error) {
     if (!std::filesystem::exists(path)) {
       error.In(Text("solver field ", field))
@@ -90,6 +91,12 @@ SolverNets FindNets(const SolverParameter& param, const NetReader& read) {
   return nets;
 }
 
+SolverNets FindNets(const SolverParameter& param) {
+  return FindNets(param, [](const std::string& path, const std::string& field) {
+    return ReadNet(path, field);
+  });
+}
+
 uint64_t SeedOf(const SolverParameter& param) {
   if (param.random_seed() >= 0) return static_cast<uint64_t>(param.random_seed());
   const uint64_t seed = std::random_device()();
@@ -97,10 +104,29 @@ uint64_t SeedOf(const SolverParameter& param) {
   return seed;
 }
 
-SolverParameter ReadSolver(const std::string& path) {
+namespace {
+
+/// Puts the nets in place of the names of their files.
+void TakeInNets(SolverParameter* param, const TextOptions& options) {
+  if (param->has_net()) *param->mutable_net_param() = ReadNet(param->net(), "net", options);
+  if (param->has_train_net()) {
+    *param->mutable_train_net_param() = ReadNet(param->train_net(), "train_net", options);
+  }
+  for (const std::string& file : param->test_net()) {
+    *param->add_test_net_param() = ReadNet(file, "test_net", options);
+  }
+  param->clear_net();
+  param->clear_train_net();
+  param->clear_test_net();
+}
+
+}  // namespace
+
+SolverParameter ReadSolver(const std::string& path, const TextOptions& options) {
   SolverParameter param;
-  ReadText(path, &param);
+  ReadText(path, &param, options);
   UpgradeSolver(&param);
+  if (options.lenient) TakeInNets(&param, options);
   const std::string stem = std::filesystem::path(path).replace_extension().string();
   std::error_code ignored;
   if (!param.has_snapshot_prefix()) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "moka/proto/moka.pb.h"
+#include "moka/proto/text_reader.hpp"
 
 namespace moka {
 
@@ -28,12 +29,14 @@ void CheckSolver(const SolverParameter& param, std::vector<std::string>* problem
 using NetReader = std::function<NetParameter(const std::string& path, const std::string& field)>;
 
 /// Throws Error that says which field names the file.
-NetParameter ReadNet(const std::string& path, const std::string& field);
+NetParameter ReadNet(const std::string& path, const std::string& field,
+                     const TextOptions& options = TextOptions());
 
 /// The nets that a solver trains and tests: `net` (or net_param) for both, or train_net and
 /// test_net of their own; a test net for each test_iter. States are the phase, then what the
 /// description says, then train_state or test_state. Throws Error when the fields contradict.
-SolverNets FindNets(const SolverParameter& param, const NetReader& read = ReadNet);
+SolverNets FindNets(const SolverParameter& param, const NetReader& read);
+SolverNets FindNets(const SolverParameter& param);
 
 /// random_seed, or one drawn from the system (and logged) if it is negative.
 uint64_t SeedOf(const SolverParameter& param);
