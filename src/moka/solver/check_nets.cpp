@@ -172,8 +172,11 @@ std::string NetsCheck::Summary() const {
     complete = complete && AllBuilt(*built.net);
   }
   for (int count : order) {
-    counts.push_back(
-        Text(count, counts.empty() ? " layers in " : " in ", Join(phases[count], " and ")));
+    counts.push_back(Text(count,
+                          !counts.empty() ? " in "
+                          : count == 1    ? " layer in "
+                                          : " layers in ",
+                          Join(phases[count], " and ")));
   }
   return Text("net \"", first.name(), "\": ", Join(counts, ", "), ", ",
               complete ? Grouped(CountParams(first)) + " params"

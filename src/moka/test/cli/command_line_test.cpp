@@ -42,7 +42,7 @@ TEST(CommandLine, FlagsMayBeWrittenAsCaffesUsersDo) {
   const std::string net = folder / "net.prototxt";
   for (const std::string& flags :
        {"-lenient " + net, "--lenient=true " + net, net + " -lenient", "--lenient -- " + net}) {
-    Gives("check " + flags, 0, "ok (net \"n\": 1 layers");
+    Gives("check " + flags, 0, "ok (net \"n\": 1 layer");
   }
   Gives("check --nolenient " + net, 1, "unknown field");
   Gives("check -level 3 -stage a,b -lenient " + net, 0, "ok (net");

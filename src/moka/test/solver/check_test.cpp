@@ -63,7 +63,7 @@ TEST_F(Check, TheFieldsTellASolverFromANet) {
   const CheckResult result =
       Found("net: \"FOLDER/net.prototxt\" base_lr: 0.1 lr_policy: \"fixed\" max_iter: 1000");
   EXPECT_TRUE(result.problems.empty()) << Join(result.problems, "\n");
-  EXPECT_EQ("solver SGD, 1,000 iterations, net \"n\": 1 layers in TRAIN, 0 params", result.summary);
+  EXPECT_EQ("solver SGD, 1,000 iterations, net \"n\": 1 layer in TRAIN, 0 params", result.summary);
 }
 
 TEST_F(Check, MissingDataIsNotedAndWhatNeedsNoShapesIsCheckedBehindIt) {
