@@ -3,6 +3,7 @@
 # their commands run. Commands are the blocks marked sh and the lines that begin with "$ " in blocks
 # marked console; they run one after the other in a copy of the project's examples, with few iterations.
 set -u
+export PATH=/usr/bin:$PATH  # Debian's Python, for which Debian's h5py is
 pages=(README.md docs/*.md)
 all_pages=("${pages[@]}" CONTRIBUTING.md examples/*/readme.md models/*/readme.md)
 failed=0
