@@ -22,4 +22,7 @@ namespace moka {
 /// Throws Error for an unknown type (with the nearest name) and for a shape that does not fit.
 void FillBlob(Context& context, const FillerParameter& filler, const Philox& philox, Blob* blob);
 
+/// Checks what needs no shape: the type, and fields that it cannot have. Throws as FillBlob.
+void CheckFiller(const FillerParameter& filler);
+
 }  // namespace moka

@@ -1,6 +1,9 @@
 #include "moka/layers/filler.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "moka/base/error.hpp"
 #include "moka/base/strings.hpp"
@@ -100,9 +103,18 @@ void FillBilinear(Context& context, Blob* blob) {
 
 }  // namespace
 
+void CheckFiller(const FillerParameter& filler) {
+  static const std::vector<std::string> kTypes = {
+      "constant", "uniform", "gaussian", "positive_unitball", "xavier", "msra", "bilinear"};
+  const std::string& type = filler.type();
+  Require(std::count(kTypes.begin(), kTypes.end(), type) > 0, "unknown filler \"", type, "\"",
+          DidYouMean(type, kTypes), ": it is one of ", Join(kTypes, ", "));
+  Require(filler.sparse() < 0 || type == "gaussian", "sparse is for the gaussian filler only");
+}
+
 void FillBlob(Context& context, const FillerParameter& filler, const Philox& philox, Blob* blob) {
   const std::string& type = filler.type();
-  Require(filler.sparse() < 0 || type == "gaussian", "sparse is for the gaussian filler only");
+  CheckFiller(filler);
   if (type == "constant") {
     Fill(context, blob->count(), filler.value(), blob->data().Write(context));
   } else if (type == "uniform") {
@@ -121,10 +133,6 @@ void FillBlob(Context& context, const FillerParameter& filler, const Philox& phi
     FillGaussian(context, philox, 0, std, 1, blob);
   } else if (type == "bilinear") {
     FillBilinear(context, blob);
-  } else {
-    Fail("unknown filler \"", type, "\"",
-         DidYouMean(type, {"constant", "uniform", "gaussian", "positive_unitball", "xavier", "msra",
-                           "bilinear"}));
   }
 }
 

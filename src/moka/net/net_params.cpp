@@ -23,6 +23,7 @@ void NetBuilder::AddParams(int position) {
       spec.set_lr_mult(0);
       spec.set_decay_mult(0);
     }
+    CheckFiller(params[i].filler);
     added.layer->set_param_propagate(i, spec.lr_mult() != 0);
     ShareParam(position, i, spec);
   }

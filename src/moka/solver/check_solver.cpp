@@ -13,15 +13,26 @@ void RequireAtLeast(int64_t least, const char* field, int64_t value) {
   Require(value >= least, field, " is ", value, ", but must be at least ", least);
 }
 
+/// Fields of the schema that would change a training, but that nothing follows yet: silence would
+/// be a wrong result.
+const char* const kUnsupported[] = {"max_epoch",       "warmup_iter", "warmup_start_lr",
+                                    "rampup_interval", "rampup_lr",   "min_lr"};
+
+void RefuseUnsupported(const SolverParameter& param, const std::string& name) {
+  const auto* field = param.GetDescriptor()->FindFieldByName(name);
+  Require(!param.GetReflection()->HasField(param, field), name,
+          " can change results and is not supported yet: leave it out");
+}
+
 /// A check, and the field whose place an error gets.
 struct SolverCheck {
-  const char* field;
+  std::string field;
   std::function<void(const SolverParameter&)> check;
 };
 
-const std::vector<SolverCheck>& Checks() {
+std::vector<SolverCheck> Checks() {
   using Param = SolverParameter;
-  static const std::vector<SolverCheck> kChecks = {
+  std::vector<SolverCheck> checks = {
       {"lr_policy", CheckLearningRate},
       {"type", [](const Param& p) { UpdateRule::Make(p); }},
       {"regularization_type",
@@ -36,7 +47,10 @@ const std::vector<SolverCheck>& Checks() {
       {"test_interval",
        [](const Param& p) { RequireAtLeast(0, "test_interval", p.test_interval()); }},
   };
-  return kChecks;
+  for (const char* field : kUnsupported) {
+    checks.push_back({field, [field](const Param& p) { RefuseUnsupported(p, field); }});
+  }
+  return checks;
 }
 
 }  // namespace

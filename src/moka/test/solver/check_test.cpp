@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "moka/base/atomic_file.hpp"
+#include "moka/base/error.hpp"
 #include "moka/base/strings.hpp"
 #include "moka/test/golden.hpp"
 
@@ -178,6 +179,26 @@ TEST_F(Check, FilesThatAreNeitherAreNamedAndNothingIsThrown) {
   EXPECT_EQ(1u, CheckFile(folder_ / "none").problems.size());
   EXPECT_EQ(1u, Found("").problems.size());
   EXPECT_EQ(1u, Found(std::string("\x0a\x05Hello\x00\x01\x02", 10)).problems.size());
+}
+
+// A field that would change the training must not be passed over in silence.
+TEST_F(Check, RefusesSolverFieldsThatNothingFollows) {
+  Write("net.prototxt", kInput);
+  for (const char* field : {"warmup_iter: 5", "warmup_start_lr: 0.1", "rampup_interval: 5",
+                            "rampup_lr: 0.1", "min_lr: 0.1", "max_epoch: 3"}) {
+    const std::string problems =
+        Problems(Text("net: \"FOLDER/net.prototxt\" base_lr: 1 lr_policy: \"fixed\"\n", field));
+    EXPECT_NE(problems.find("x.prototxt:2:1"), std::string::npos) << field << "\n" << problems;
+    EXPECT_NE(problems.find("not supported yet"), std::string::npos) << field << "\n" << problems;
+  }
+}
+
+TEST_F(Check, FindsAMisspeltFillerWithoutFilling) {
+  const std::string problems =
+      Problems(std::string(kInput) +
+               "layer { name: \"ip\" type: \"InnerProduct\" bottom: \"data\" top: \"ip\"\n"
+               "  inner_product_param { num_output: 2 weight_filler { type: \"xaiver\" } } }");
+  EXPECT_NE(problems.find("did you mean \"xavier\"?"), std::string::npos) << problems;
 }
 
 }  // namespace
