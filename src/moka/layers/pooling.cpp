@@ -1,6 +1,7 @@
 #include "moka/layers/pooling.hpp"
 
 #include <cfloat>
+#include <cmath>
 
 #include "moka/layers/pool_parts.hpp"
 
@@ -285,6 +286,14 @@ struct AverageBackward {
 };
 
 }  // namespace
+
+int PoolOutputs(const PoolAxis& axis, bool padded, bool round_down) {
+  const double windows =
+      static_cast<double>(axis.padded_end + axis.pad - axis.kernel) / axis.stride;
+  int out = static_cast<int>(round_down ? std::floor(windows) : std::ceil(windows)) + 1;
+  if (padded && static_cast<int64_t>(out - 1) * axis.stride >= axis.in + axis.pad) --out;
+  return out;
+}
 
 void MaxPoolForward(Context& context, const PoolPlanes& pool, const float* x, float* y,
                     int32_t* mask) {

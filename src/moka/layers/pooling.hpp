@@ -38,6 +38,11 @@ struct PoolAxis {
   }
 };
 
+/// How many windows an axis has (all its other members are set): (in + padding - kernel) / stride
+/// + 1, rounded up, or down. If the pooling is `padded` on any side, a last window that would begin
+/// beyond the input and the padding before it is dropped. Below 1 if the kernel does not fit.
+int PoolOutputs(const PoolAxis& axis, bool padded, bool round_down);
+
 /// Pooling of `planes` images of h.in x w.in, each by itself, to h.out x w.out.
 struct PoolPlanes {
   int64_t planes = 0;

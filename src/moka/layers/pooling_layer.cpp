@@ -1,5 +1,4 @@
 #include <climits>
-#include <cmath>
 
 #include "moka/device/for_each.hpp"
 #include "moka/layers/pooling.hpp"
@@ -159,17 +158,13 @@ class PoolingLayer : public Layer {
     Require(fitted->pad < kernel && pad_after < kernel, "has padding of ",
             std::max(fitted->pad, pad_after), " for a kernel of ", kernel,
             ": a window could lie in the padding alone");
-    const int64_t room = in[axis] + fitted->pad + pad_after - kernel;
-    const double windows = static_cast<double>(room) / fitted->stride;
-    const bool floor = pool.round_mode() == PoolingParameter::FLOOR || !pool.ceil_mode();
-    int64_t out = static_cast<int64_t>(floor ? std::floor(windows) : std::ceil(windows)) + 1;
-    if (padded_ && (out - 1) * fitted->stride >= in[axis] + fitted->pad) --out;
-    Require(out > 0, "has a kernel of ", kernel, " that does not fit on axis ", axis,
-            " of bottom shape ", in, " with padding of ", fitted->pad, " and ", pad_after);
     fitted->in = static_cast<int>(in[axis]);
     fitted->kernel = static_cast<int>(kernel);
     fitted->padded_end = fitted->in + pad_after;
-    fitted->out = static_cast<int>(out);
+    const bool round_down = pool.round_mode() == PoolingParameter::FLOOR || !pool.ceil_mode();
+    fitted->out = PoolOutputs(*fitted, padded_, round_down);
+    Require(fitted->out > 0, "has a kernel of ", kernel, " that does not fit on axis ", axis,
+            " of bottom shape ", in, " with padding of ", fitted->pad, " and ", pad_after);
   }
 
   PoolingParameter::PoolMethod method_ = PoolingParameter::MAX;
