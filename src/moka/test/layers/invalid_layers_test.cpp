@@ -61,5 +61,33 @@ INSTANTIATE_TEST_SUITE_P(Linear, InvalidLayers,
                                          InvalidNet{"parameter_no_shape", "parameter_param.shape"}),
                          [](const auto& info) { return info.param.name; });
 
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, InvalidLayers,
+    testing::Values(
+        InvalidNet{"pool_ave_two_tops", "only MAX"},
+        InvalidNet{"pool_global_with_kernel", "global_pooling"},
+        InvalidNet{"pool_kernel_both", "kernel_h"}, InvalidNet{"pool_kernel_zero", "kernel of 0"},
+        InvalidNet{"pool_no_kernel", "needs kernel_size"}, InvalidNet{"pool_pad_both", "pad_h"},
+        InvalidNet{"pool_stochastic_pad", "has no padding"},
+        InvalidNet{"pool_stride_h_only", "only one of stride_h"},
+        InvalidNet{"pool_three_axes", "N x C x H x W"}, InvalidNet{"lrn_even", "must be odd"},
+        InvalidNet{"lrn_three_axes", "N x C x H x W"}, InvalidNet{"concat_axis", "axis 4"},
+        InvalidNet{"concat_both", "axis and concat_dim"},
+        InvalidNet{"concat_dims", "2 x 3 x 5 x 6"},
+        InvalidNet{"count_concat_two_tops", "1 top(s), but has 2"},
+        InvalidNet{"eltwise_coeff_count", "1 coeff(s) for 2"},
+        InvalidNet{"eltwise_shapes", "2 x 3 x 6 x 5"}, InvalidNet{"flatten_inplace", "in place"},
+        InvalidNet{"dummydata_fillers", "2 data_filler(s) for 3"},
+        InvalidNet{"dummydata_partial_dims", "0 channels"},
+        InvalidNet{"dummydata_shape_and_dims", "both shape"},
+        InvalidNet{"count_dummydata_no_top", "at least 1 top(s)"},
+        InvalidNet{"absval_inplace", "in place"}, InvalidNet{"log_base_one", "base 1"},
+        InvalidNet{"clip_without_param", "clip_param.min"},
+        InvalidNet{"tile_no_tiles", "tile_param.tiles"}, InvalidNet{"tile_zero", "tiles 0"},
+        InvalidNet{"crop_larger", "which has"}, InvalidNet{"argmax_topk", "top_k 9"},
+        InvalidNet{"filter_selector", "4 x 2"},
+        InvalidNet{"reindex_two_axes", "list of item numbers"}),
+    [](const auto& info) { return info.param.name; });
+
 }  // namespace
 }  // namespace moka

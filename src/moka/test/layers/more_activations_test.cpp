@@ -20,7 +20,6 @@ std::vector<float> At(const std::string& layer) {
 }
 
 TEST(Activations, HaveRightGradientsInPlaceToo) {
-  // In place Exp and its like have the sign and kink of y to go by; values lie away from kinks.
   CheckLayer(Case("type: 'AbsVal'"));
   CheckLayer(Case("type: 'BNLL'"));
   CheckLayer(Case("type: 'Clip' clip_param { min: -1.5 max: 1.5 }"));

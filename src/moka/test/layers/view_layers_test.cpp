@@ -47,5 +47,13 @@ TEST(FlattenLayer, RefusesAxesThatAreNotThereAndWorkingInPlace) {
   ExpectError({"type: 'Flatten' bottom: 'a' top: 'a'", {Shape{2, 3}}}, {"in place"});
 }
 
+TEST(SqueezeLayer, RemovesAxesOfLengthOne) {
+  CheckLayer({"type: 'Squeeze' bottom: 'a' top: 'b' squeeze_param { axis: 1 axis: -1 }",
+              {Shape{3, 1, 1, 2, 1}}});
+  CheckLayer({"type: 'Squeeze' bottom: 'a' top: 'b'", {Shape{3, 1, 1, 2, 1}}});
+  ExpectError({"type: 'Squeeze' bottom: 'a' top: 'b' squeeze_param { axis: 0 }", {Shape{3, 1}}},
+              {"axis 0", "3 x 1"});
+}
+
 }  // namespace
 }  // namespace moka
