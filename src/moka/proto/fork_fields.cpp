@@ -30,7 +30,6 @@ constexpr ForkFields kForkFields[] = {
     {"LayerParameter", kLayer, "NVIDIA",
      "trt_param detectnet_groundtruth_param detectnet_augmentation_param"},
     {"LayerParameter", kLayer, "SSD", "video_data_param"},
-    {"LayerParameter", kLayer, "SegNet", "dense_image_data_param"},
     {"LayerParameter", kLayer, "CRF-RNN", "multi_stage_meanfield_param"},
     {"LayerParameter", kLayer, "OpenPose", "cpmdata_param image_transform_param"},
     {"LayerParameter", kLayer, "",
