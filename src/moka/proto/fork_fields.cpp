@@ -72,6 +72,7 @@ constexpr ForkFields kForkFields[] = {
     {"PoolingParameter", kIgnored, "", "weight_filler bias_filler norm_region"},
     {"PoolingParameter", kRefused, "NVIDIA", "torch_pooling"},
     {"PoolingParameter", kRefused, "", "pad_type"},
+    {"RegionLossParameter", kRefused, "Intel", "softmax_tree class_map"},
     {"ReshapeParameter", kRefused, "", "pixelshuffler"},
 
     // Data.
