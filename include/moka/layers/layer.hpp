@@ -90,6 +90,10 @@ class Layer {
   virtual bool GetReaderState(ReaderState* /*state*/) const { return false; }
   virtual void SetReaderState(const ReaderState& /*state*/) {}
 
+  /// For layers that carry values from one Forward to the next: where they are, always in the same
+  /// order, to be kept with a snapshot and set again, resized, when training is resumed.
+  virtual std::vector<Tensor*> CarriedState() { return {}; }
+
   /// Seconds that Forward has waited for data so far.
   virtual double seconds_waiting() const { return 0; }
 
