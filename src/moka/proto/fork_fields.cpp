@@ -67,7 +67,6 @@ constexpr ForkFields kForkFields[] = {
     {"LossParameter", kRefused, "",
      "adaptive_weighting scale gamma min_weight max_weight max_entropy_weight"},
     {"LRNParameter", kRefused, "OpenCL", "fuse_type pooling_param"},
-    {"NonMaximumSuppressionParameter", kRefused, "", "soft_nms"},
     {"ParameterParameter", kRefused, "", "filler"},
     {"PoolingParameter", kIgnored, "", "weight_filler bias_filler norm_region"},
     {"PoolingParameter", kRefused, "NVIDIA", "torch_pooling"},
