@@ -2,6 +2,7 @@
 
 #include "moka/device/for_each.hpp"
 #include "moka/layers/layer.hpp"
+#include "moka/tensor/elements.hpp"
 
 namespace moka {
 
@@ -21,6 +22,8 @@ struct ElementwiseBackward {
   const float* dy;
   float* dx;
   MOKA_HD void operator()(int64_t i) const { dx[i] = function.Gradient(dy[i], x[i], y[i]); }
+
+  ElementwiseBackward Into(float* gradient) const { return {function, x, y, dy, gradient}; }
 };
 
 /// A layer that maps every element by itself: y = f(x). A layer file gives the functor
@@ -39,19 +42,21 @@ class ElementwiseLayer : public SameShapeLayer {
   using SameShapeLayer::SameShapeLayer;
 
   void Forward(Context& context, const BlobVector& bottoms, const BlobVector& tops) override {
-    const float* x = bottoms[0]->data().Read(context);
-    ForEach(context, bottoms[0]->count(),
-            ElementwiseForward<Function>{function_, x, tops[0]->data().Write(context)});
+    const Tensor& x = bottoms[0]->data();
+    const Elements elements(context, function_.Value(0) == 0, {&x});
+    const float* from = elements.Read(x);
+    ForEach(context, elements.count(),
+            ElementwiseForward<Function>{function_, from, elements.Write(&tops[0]->data())});
   }
 
   void Backward(Context& context, const BlobVector& tops, const std::vector<bool>& propagate,
                 const BlobVector& bottoms) override {
     if (!propagate[0]) return;
-    const float* x = bottoms[0]->data().Read(context);
-    const float* y = tops[0]->data().Read(context);
-    const float* dy = tops[0]->diff().Read(context);
-    ForEach(context, bottoms[0]->count(),
-            ElementwiseBackward<Function>{function_, x, y, dy, bottoms[0]->diff().Write(context)});
+    const Tensor &x = bottoms[0]->data(), &y = tops[0]->data(), &dy = tops[0]->diff();
+    const Elements elements(context, function_.Gradient(0, 0, 0) == 0, {&y, &dy});
+    const ElementwiseBackward<Function> backward{function_, elements.Read(x), elements.Read(y),
+                                                 elements.Read(dy), nullptr};
+    ForEach(context, elements.count(), backward.Into(elements.Write(&bottoms[0]->diff())));
   }
 
  protected:

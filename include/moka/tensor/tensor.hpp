@@ -68,8 +68,8 @@ class Tensor {
   const void* ReadAs(Context& context, const std::shared_ptr<const Layout>& layout) const;
   void* WriteAs(Context& context, const std::shared_ptr<const Layout>& layout);
 
-  /// The layout of a valid foreign copy on the context's device, null if there is none: an engine
-  /// looks here before it chooses its own.
+  /// The layout of a valid foreign copy on the context's device, null if there is none of the
+  /// tensor's own shape: an engine looks here before it chooses its own.
   std::shared_ptr<const Layout> ForeignLayout(const Context& context) const;
 
   /// Whether there is anything to read.

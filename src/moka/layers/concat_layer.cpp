@@ -34,24 +34,30 @@ class ConcatLayer : public Layer {
   }
 
   void Forward(Context& context, const BlobVector& bottoms, const BlobVector& tops) override {
+    const auto layout = JoinedLayout(context, bottoms);
+    auto* y = static_cast<float*>(tops[0]->data().WriteAs(context, layout));
     int64_t begin = 0;
-    float* y = tops[0]->data().Write(context);
     for (const Blob* bottom : bottoms) {
       const AxisView part = AxisView::Of(bottom->shape(), axis_);
-      CopyIntoAxis(context, part, bottom->data().Read(context), tops[0]->shape()[axis_], begin, y);
+      const void* x = bottom->data().ReadAs(context, PartLayout(layout, part.axis));
+      CopyIntoAxis(context, part, static_cast<const float*>(x), tops[0]->shape()[axis_], begin, y);
       begin += part.axis;
     }
   }
 
   void Backward(Context& context, const BlobVector& tops, const std::vector<bool>& propagate,
                 const BlobVector& bottoms) override {
+    auto layout = tops[0]->diff().ForeignLayout(context);
+    for (const Blob* bottom : bottoms) {
+      if (PartLayout(layout, bottom->shape()[axis_]) == nullptr) layout = nullptr;
+    }
+    const auto* dy = static_cast<const float*>(tops[0]->diff().ReadAs(context, layout));
     int64_t begin = 0;
-    const float* dy = tops[0]->diff().Read(context);
     for (size_t i = 0; i < bottoms.size(); ++i) {
       const AxisView part = AxisView::Of(bottoms[i]->shape(), axis_);
       if (propagate[i]) {
-        CopyFromAxis(context, part, dy, tops[0]->shape()[axis_], begin,
-                     bottoms[i]->diff().Write(context));
+        void* dx = bottoms[i]->diff().WriteAs(context, PartLayout(layout, part.axis));
+        CopyFromAxis(context, part, dy, tops[0]->shape()[axis_], begin, static_cast<float*>(dx));
       }
       begin += part.axis;
     }
@@ -60,6 +66,25 @@ class ConcatLayer : public Layer {
   int64_t Operations(const BlobVector&, const BlobVector&) const override { return 0; }
 
  private:
+  using LayoutPtr = std::shared_ptr<const Layout>;
+
+  LayoutPtr PartLayout(const LayoutPtr& layout, int64_t length) const {
+    return layout == nullptr ? nullptr : layout->WithLength(axis_, length);
+  }
+
+  /// The foreign layout that all bottoms have, for the top. Null: plain.
+  LayoutPtr JoinedLayout(Context& context, const BlobVector& bottoms) const {
+    LayoutPtr joined = bottoms[0]->data().ForeignLayout(context);
+    int64_t length = 0;
+    for (const Blob* bottom : bottoms) {
+      const LayoutPtr part = PartLayout(joined, bottom->shape()[axis_]);
+      const LayoutPtr own = bottom->data().ForeignLayout(context);
+      if (part == nullptr || own == nullptr || !own->Equals(*part)) return nullptr;
+      length += bottom->shape()[axis_];
+    }
+    return PartLayout(joined, length);
+  }
+
   int axis_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "moka/device/for_each.hpp"
 #include "moka/layers/registry.hpp"
+#include "moka/tensor/elements.hpp"
 
 namespace moka {
 namespace {
@@ -94,11 +95,12 @@ class EltwiseLayer : public Layer {
   }
 
   void Forward(Context& context, const BlobVector& bottoms, const BlobVector& tops) override {
-    const float* a = bottoms[0]->data().Read(context);
-    const float* b = bottoms[1]->data().Read(context);
-    float* y = tops[0]->data().Write(context);
-    float* winner = operation() == EltwiseParameter::MAX ? winner_.Write(context) : nullptr;
-    const int64_t n = tops[0]->count();
+    const Elements elements(context, true, {&bottoms[0]->data(), &bottoms[1]->data()});
+    const float* a = elements.Read(bottoms[0]->data());
+    const float* b = elements.Read(bottoms[1]->data());
+    float* y = elements.Write(&tops[0]->data());
+    float* winner = operation() == EltwiseParameter::MAX ? elements.Write(&winner_) : nullptr;
+    const int64_t n = elements.count();
     switch (operation()) {
       case EltwiseParameter::PROD:
         ForEach(context, n, Multiply{a, b, y});
@@ -111,7 +113,7 @@ class EltwiseLayer : public Layer {
         break;
     }
     for (size_t i = 2; i < bottoms.size(); ++i) {
-      const float* x = bottoms[i]->data().Read(context);
+      const float* x = elements.Read(bottoms[i]->data());
       switch (operation()) {
         case EltwiseParameter::PROD:
           ForEach(context, n, Multiply{y, x, y});
@@ -128,20 +130,23 @@ class EltwiseLayer : public Layer {
 
   void Backward(Context& context, const BlobVector& tops, const std::vector<bool>& propagate,
                 const BlobVector& bottoms) override {
-    const float* dy = tops[0]->diff().Read(context);
-    const int64_t n = tops[0]->count();
+    const Tensor& y = tops[0]->data();
+    // A quotient of padding is no number: those gradients are computed on plain arrays.
+    const Elements elements(context, !UsesQuotient(), {&y, &tops[0]->diff()});
+    const float* dy = elements.Read(tops[0]->diff());
+    const int64_t n = elements.count();
     for (size_t i = 0; i < bottoms.size(); ++i) {
       if (!propagate[i]) continue;
-      float* dx = bottoms[i]->diff().Write(context);
+      float* dx = elements.Write(&bottoms[i]->diff());
       if (operation() == EltwiseParameter::SUM) {
         ForEach(context, n, WeightedSum{coefficients_[i], dy, 0, dy, dx});
       } else if (operation() == EltwiseParameter::MAX) {
-        ForEach(context, n, WinnerGradient{static_cast<float>(i), winner_.Read(context), dy, dx});
-      } else if (!param().eltwise_param().stable_prod_grad()) {
-        const float* x = bottoms[i]->data().Read(context);
-        ForEach(context, n, QuotientGradient{x, tops[0]->data().Read(context), dy, dx});
+        ForEach(context, n, WinnerGradient{static_cast<float>(i), elements.Read(winner_), dy, dx});
+      } else if (UsesQuotient()) {
+        const float* x = elements.Read(bottoms[i]->data());
+        ForEach(context, n, QuotientGradient{x, elements.Read(y), dy, dx});
       } else {
-        MultiplyOthers(context, bottoms, i, dy, dx);
+        MultiplyOthers(context, elements, bottoms, i, dy, dx);
       }
     }
   }
@@ -153,13 +158,17 @@ class EltwiseLayer : public Layer {
  private:
   EltwiseParameter::EltwiseOp operation() const { return param().eltwise_param().operation(); }
 
-  static void MultiplyOthers(Context& context, const BlobVector& bottoms, size_t own,
-                             const float* dy, float* dx) {
+  bool UsesQuotient() const {
+    return operation() == EltwiseParameter::PROD && !param().eltwise_param().stable_prod_grad();
+  }
+
+  static void MultiplyOthers(Context& context, const Elements& elements, const BlobVector& bottoms,
+                             size_t own, const float* dy, float* dx) {
     const float* product = dy;
     for (size_t i = 0; i < bottoms.size(); ++i) {
       if (i == own) continue;
-      const float* x = bottoms[i]->data().Read(context);
-      ForEach(context, bottoms[i]->count(), Multiply{product, x, dx});
+      const float* x = elements.Read(bottoms[i]->data());
+      ForEach(context, elements.count(), Multiply{product, x, dx});
       product = dx;
     }
   }

@@ -1,6 +1,7 @@
 #include "moka/device/for_each.hpp"
 #include "moka/device/math.hpp"
 #include "moka/layers/registry.hpp"
+#include "moka/tensor/elements.hpp"
 
 namespace moka {
 namespace {
@@ -38,25 +39,33 @@ class SplitLayer : public Layer {
   void Backward(Context& context, const BlobVector& tops, const std::vector<bool>& propagate,
                 const BlobVector& bottoms) override {
     if (!propagate[0]) return;
-    std::vector<const float*> gradients;
+    std::vector<const Tensor*> gradients;
     for (const Blob* top : tops) {
-      if (!top->diff().is_zero()) gradients.push_back(top->diff().Read(context));
+      if (!top->diff().is_zero()) gradients.push_back(&top->diff());
     }
     Tensor& sum = bottoms[0]->diff();
     if (gradients.empty()) {
       sum.SetZero();
-    } else if (gradients.size() == 1) {
-      Copy(context, sum.count(), gradients[0], sum.Write(context));
     } else {
-      float* out = sum.Write(context);
-      ForEach(context, sum.count(), AddPair{gradients[0], gradients[1], out});
-      for (size_t i = 2; i < gradients.size(); ++i) {
-        ForEach(context, sum.count(), AddPair{gradients[i], out, out});
-      }
+      Add(context, gradients, &sum);
     }
   }
 
   int64_t Operations(const BlobVector&, const BlobVector&) const override { return 0; }
+
+ private:
+  static void Add(Context& context, const std::vector<const Tensor*>& gradients, Tensor* sum) {
+    const Elements elements(context, true, {gradients.front(), gradients.back()});
+    const int64_t n = elements.count();
+    const float* first = elements.Read(*gradients[0]);
+    if (gradients.size() == 1) return Copy(context, n, first, elements.Write(sum));
+    const float* second = elements.Read(*gradients[1]);
+    float* out = elements.Write(sum);
+    ForEach(context, n, AddPair{first, second, out});
+    for (size_t i = 2; i < gradients.size(); ++i) {
+      ForEach(context, n, AddPair{elements.Read(*gradients[i]), out, out});
+    }
+  }
 };
 
 const RegisterLayer<SplitLayer> kRegistration(LayerInfo("Split")

@@ -101,6 +101,7 @@ void Storage::Reset(int64_t count) {
 void Storage::Bring(Context* context, CopyOf* to) {
   Context& here = context == nullptr ? HostContext() : *context;
   if (to->layout != nullptr) {
+    if (BringFromForeign(here, to)) return;
     const auto* plain = static_cast<const float*>(Read(context, nullptr));
     Reserve(context, to);
     to->layout->FromPlain(here, plain, to->memory.data());
@@ -123,6 +124,17 @@ void Storage::Bring(Context* context, CopyOf* to) {
     }
   }
   to->valid = true;
+}
+
+bool Storage::BringFromForeign(Context& context, CopyOf* to) {
+  for (const auto& from : copies_) {
+    if (!from->valid || from->layout == nullptr || from->device != to->device) continue;
+    Reserve(&context, to);
+    to->valid =
+        to->layout->FromForeign(context, *from->layout, from->memory.data(), to->memory.data());
+    if (to->valid) return true;
+  }
+  return false;
 }
 
 void Storage::BringToHost(CopyOf* to) {

@@ -50,6 +50,7 @@ class Storage {
   CopyOf* FindValid(bool on_device, bool plain);
   void Reserve(Context* context, CopyOf* copy);
   void Bring(Context* context, CopyOf* to);
+  bool BringFromForeign(Context& context, CopyOf* to);
   void BringToHost(CopyOf* to);
   void MoveHostCopyTo(const std::shared_ptr<Device>& device);
   void KeepOnly(CopyOf* copy);

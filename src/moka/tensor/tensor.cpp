@@ -70,7 +70,8 @@ void* Tensor::WriteAs(Context& context, const std::shared_ptr<const Layout>& lay
 }
 
 std::shared_ptr<const Layout> Tensor::ForeignLayout(const Context& context) const {
-  return storage_->ForeignLayout(context);
+  const auto layout = storage_->ForeignLayout(context);
+  return layout != nullptr && layout->shape() == shape_ ? layout : nullptr;
 }
 
 bool Tensor::written() const { return storage_->written(); }

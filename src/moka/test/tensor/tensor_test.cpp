@@ -13,6 +13,7 @@ class Negated : public Layout {
   explicit Negated(int64_t count) : count_(count) {}
   std::string name() const override { return "negated"; }
   size_t bytes() const override { return count_ * sizeof(float); }
+  Shape shape() const override { return {count_}; }
   bool Equals(const Layout& other) const override { return other.name() == name(); }
   void FromPlain(Context& context, const float* plain, void* foreign) const override {
     Axpby(context, count_, -1, plain, 0, static_cast<float*>(foreign));
