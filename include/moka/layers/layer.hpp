@@ -90,6 +90,13 @@ class Layer {
   virtual bool GetReaderState(ReaderState* /*state*/) const { return false; }
   virtual void SetReaderState(const ReaderState& /*state*/) {}
 
+  /// For those: how many records one pass over the data has, 0 if that is not known.
+  virtual int64_t records() const { return 0; }
+
+  /// For those, before the first Forward: batches end with the data, so that the last one of each
+  /// pass may be smaller. Where it has no effect, batches go on with the first record.
+  virtual void EndBatchesWithData() {}
+
   /// For layers that carry values from one Forward to the next: where they are, always in the same
   /// order, to be kept with a snapshot and set again, resized, when training is resumed.
   virtual std::vector<Tensor*> CarriedState() { return {}; }
