@@ -33,15 +33,15 @@ constexpr ForkFields kForkFields[] = {
     {"LayerParameter", kLayer, "CRF-RNN", "multi_stage_meanfield_param"},
     {"LayerParameter", kLayer, "OpenPose", "cpmdata_param image_transform_param"},
     {"LayerParameter", kLayer, "",
-     "continuation_indicator_param eval_detection_param doc_data_param seg_accuracy_param "
-     "grn_param resize_nearest_neighbor_param resize_bilinear_param randvec_param lstm_param "
+     "eval_detection_param doc_data_param seg_accuracy_param "
+     "grn_param resize_nearest_neighbor_param resize_bilinear_param randvec_param "
      "scale_filter_param embedding_extractor_param label_specific_add_param "
      "upsample_darknet_param selu_dropout_param space_to_batch_nd_param batch_to_space_nd_param "
-     "reverse_param local_param depth_to_space_param yolo_v2_loss_param yolo_v3_loss_param "
+     "local_param depth_to_space_param yolo_v2_loss_param yolo_v3_loss_param "
      "crop_center_param wasserstein_param rbm_inner_product_param multi_label_data_param "
      "pairwise_param"},
     {"V1LayerParameter", kLayer, "",
-     "lstm_param spatial_pyramid_pooling_param spatial_pyramid_pooling_data_param topk_param "
+     "spatial_pyramid_pooling_param spatial_pyramid_pooling_data_param topk_param "
      "lrn_map_param local_param"},
     {"V0LayerParameter", kIgnored, "", "can_clobber"},
     {"V0LayerParameter", kRefused, "", "subtraction datum_dims data_blob"},

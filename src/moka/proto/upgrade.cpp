@@ -133,6 +133,18 @@ bool UpgradeBatchNorm(NetParameter* net, Messages* messages) {
   return changed;
 }
 
+/// Junhyuk Oh's LSTM came before Caffe's and gave its type away; the parameters tell them apart.
+bool UpgradeLstm(NetParameter* net) {
+  bool changed = false;
+  for (LayerParameter& layer : *net->mutable_layer()) {
+    const bool old = layer.has_lstm_param() && !layer.has_recurrent_param();
+    if (layer.type() != "LSTM" || !old) continue;
+    layer.set_type("Lstm");
+    changed = true;
+  }
+  return changed;
+}
+
 /// Names fields of today's layers that once meant something, and that Caffe reads without a word.
 template <typename Param>
 void NameIgnored(const LayerParameter& layer, const std::string& name, const Param& param,
@@ -157,6 +169,7 @@ bool UpgradeNet(NetParameter* net, std::vector<std::string>* messages) {
   bool changed = UpgradeLayers(net, messages);
   changed |= UpgradeInputs(net, messages);
   changed |= UpgradeBatchNorm(net, messages);
+  changed |= UpgradeLstm(net);
   return changed;
 }
 

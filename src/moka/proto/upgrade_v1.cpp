@@ -109,6 +109,7 @@ std::string TypeOfV1(V1LayerParameter::LayerType type) {
       {V1LayerParameter::INFOGAIN_LOSS, "InfogainLoss"},
       {V1LayerParameter::INNER_PRODUCT, "InnerProduct"},
       {V1LayerParameter::LRN, "LRN"},
+      {V1LayerParameter::LSTM, "Lstm"},
       {V1LayerParameter::MEMORY_DATA, "MemoryData"},
       {V1LayerParameter::MULTINOMIAL_LOGISTIC_LOSS, "MultinomialLogisticLoss"},
       {V1LayerParameter::MVN, "MVN"},

@@ -16,16 +16,49 @@
 namespace moka {
 namespace {
 
-/// A reader is known by its net (the training net is 0) and its layer.
-std::string ReaderName(size_t net, const std::string& layer) { return Text(net, "/", layer); }
+/// A layer is known by its net (the training net is 0) and its name.
+std::string NameInState(size_t net, const std::string& layer) { return Text(net, "/", layer); }
 
 /// Calls visit(name, layer) for every layer of a solver's nets.
 template <typename Visit>
 void ForEachLayer(Net* train, const std::vector<std::unique_ptr<Net>>& tests, const Visit& visit) {
-  for (NetLayer& layer : train->layers()) visit(ReaderName(0, layer.name()), layer.layer.get());
+  for (NetLayer& layer : train->layers()) visit(NameInState(0, layer.name()), layer.layer.get());
   for (size_t i = 0; i < tests.size(); ++i) {
     for (NetLayer& layer : tests[i]->layers()) {
-      visit(ReaderName(i + 1, layer.name()), layer.layer.get());
+      visit(NameInState(i + 1, layer.name()), layer.layer.get());
+    }
+  }
+}
+
+/// Puts into a state where a layer reads on and what it carries from one iteration to the next.
+void SaveLayer(const std::string& name, Layer* layer, SolverState* state) {
+  ReaderState reader;
+  if (layer->GetReaderState(&reader)) {
+    reader.set_layer(name);
+    *state->add_reader() = reader;
+  }
+  const std::vector<Tensor*> tensors = layer->CarriedState();
+  const auto written = [](const Tensor* tensor) { return tensor->written(); };
+  if (tensors.empty() || !std::all_of(tensors.begin(), tensors.end(), written)) return;
+  CarriedState* carried = state->add_carried();
+  carried->set_layer(name);
+  for (const Tensor* tensor : tensors) {
+    ToBlobProto(tensor->shape().dims(), tensor->Read(), carried->add_blob());
+  }
+}
+
+void RestoreLayer(const SolverState& state, const std::string& name, Layer* layer) {
+  for (const ReaderState& reader : state.reader()) {
+    if (reader.layer() == name) layer->SetReaderState(reader);
+  }
+  for (const CarriedState& carried : state.carried()) {
+    const std::vector<Tensor*> tensors = layer->CarriedState();
+    if (carried.layer() != name || carried.blob_size() != static_cast<int>(tensors.size()))
+      continue;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const FloatArray array = FromBlobProto(carried.blob(static_cast<int>(i)));
+      tensors[i]->Resize(Shape(array.shape));
+      std::copy(array.data.begin(), array.data.end(), tensors[i]->Write());
     }
   }
 }
@@ -75,12 +108,8 @@ std::string Solver::Snapshot() {
     ToBlobProto(tensor.shape().dims(), tensor.Read(), state.add_history());
   }
   for (float loss : losses_) state.add_smoothed_loss(loss);
-  ForEachLayer(net_.get(), test_nets_, [&](const std::string& name, Layer* layer) {
-    ReaderState reader;
-    if (!layer->GetReaderState(&reader)) return;
-    reader.set_layer(name);
-    *state.add_reader() = reader;
-  });
+  ForEachLayer(net_.get(), test_nets_,
+               [&](const std::string& name, Layer* layer) { SaveLayer(name, layer, &state); });
   LOG(INFO) << "Snapshotting solver state to " << kind << SnapshotPath(".solverstate");
   return WriteSolverState(SnapshotPath(".solverstate"), state, param_.snapshot_format());
 }
@@ -110,11 +139,8 @@ void Solver::Restore(const std::string& state_file) {
   iteration_ = state.iter();
   losses_.assign(state.smoothed_loss().begin(), state.smoothed_loss().end());
   if (data_from_start_) return;
-  ForEachLayer(net_.get(), test_nets_, [&](const std::string& name, Layer* layer) {
-    for (const ReaderState& reader : state.reader()) {
-      if (reader.layer() == name) layer->SetReaderState(reader);
-    }
-  });
+  ForEachLayer(net_.get(), test_nets_,
+               [&](const std::string& name, Layer* layer) { RestoreLayer(state, name, layer); });
 }
 
 }  // namespace moka

@@ -89,5 +89,14 @@ INSTANTIATE_TEST_SUITE_P(
         InvalidNet{"reindex_two_axes", "list of item numbers"}),
     [](const auto& info) { return info.param.name; });
 
+INSTANTIATE_TEST_SUITE_P(Sequences, InvalidLayers,
+                         testing::Values(InvalidNet{"count_lstm_one_bottom",
+                                                    "2 to 5 bottom(s), but has 1"},
+                                         InvalidNet{"lstm_cont_shape", "3 x 2"},
+                                         InvalidNet{"lstm_cont_axes", "3 x 2 x 1"},
+                                         InvalidNet{"lstm_hidden_missing", "first h, first c"},
+                                         InvalidNet{"lstmunit_gates", "1 x 2 x 8"}),
+                         [](const auto& info) { return info.param.name; });
+
 }  // namespace
 }  // namespace moka

@@ -229,6 +229,16 @@ TEST(Upgrade, NumberOfInputShapesMustFit) {
             "2 inputs need 2 input_shape, but 1 is given");
 }
 
+TEST(Upgrade, AnLSTMWithLstmParamIsAnLstm) {
+  ExpectSame(Upgraded("layers { name: 'a' type: LSTM lstm_param { num_output: 5 } }"
+                      "layer { name: 'b' type: 'LSTM' lstm_param { num_output: 6 } }"
+                      "layer { name: 'c' type: 'LSTM' recurrent_param { num_output: 7 } }"),
+             Parse<NetParameter>("layer { name: 'a' type: 'Lstm' lstm_param { num_output: 5 } }"
+                                 "layer { name: 'b' type: 'Lstm' lstm_param { num_output: 6 } }"
+                                 "layer { name: 'c' type: 'LSTM' recurrent_param "
+                                 "{ num_output: 7 } }"));
+}
+
 TEST(Upgrade, EveryV1TypeHasAName) {
   const auto* types = V1LayerParameter::LayerType_descriptor();
   for (int i = 0; i < types->value_count(); ++i) {
