@@ -7,6 +7,7 @@
 
 #include "moka/base/error.hpp"
 #include "moka/base/strings.hpp"
+#include "moka/net/passes.hpp"
 #include "moka/proto/source.hpp"
 #include "moka/proto/upgrade.hpp"
 #include "moka/solver/check_nets.hpp"
@@ -24,26 +25,38 @@ NetState StateOf(Phase phase, const CheckOptions& options) {
   return state;
 }
 
-/// Whether all that comes into the net comes from its caller.
-bool IsDeployed(NetParameter net) {
-  std::vector<std::string> ignored;
-  try {
-    UpgradeNet(&net, &ignored);
-  } catch (const Error&) {
-    return false;
-  }
-  bool has_input = false;
-  for (const LayerParameter& layer : net.layer()) {
-    has_input = has_input || layer.type() == "Input";
-    const bool source =
-        layer.bottom_size() == 0 && layer.type() != "Input" && layer.type() != "Parameter";
-    if (source) return false;
-  }
-  return has_input;
+/// Whether the layer brings values into the net.
+bool IsSource(const LayerParameter& layer) {
+  return layer.bottom_size() == 0 && layer.type() != "Parameter";
 }
 
-std::vector<Phase> PhasesOf(const NetParameter& net) {
-  return IsDeployed(net) ? std::vector<Phase>{TEST} : std::vector<Phase>{TRAIN, TEST};
+/// Whether all that comes into the net comes from its caller.
+bool IsDeployed(const NetParameter& net) {
+  const auto is_input = [](const LayerParameter& layer) { return layer.type() == "Input"; };
+  const auto is_quiet = [&](const LayerParameter& layer) {
+    return !IsSource(layer) || is_input(layer);
+  };
+  return std::any_of(net.layer().begin(), net.layer().end(), is_input) &&
+         std::all_of(net.layer().begin(), net.layer().end(), is_quiet);
+}
+
+/// The phases that a net is meant for: TEST for one that its caller feeds, else those in which
+/// something comes in. A file for one phase alone often says it only in the layers of its data.
+std::vector<Phase> PhasesOf(NetParameter net, const CheckOptions& options) {
+  const std::vector<Phase> both = {TRAIN, TEST};
+  std::vector<Phase> phases;
+  try {
+    std::vector<std::string> ignored;
+    UpgradeNet(&net, &ignored);
+    if (IsDeployed(net)) return {TEST};
+    for (const Phase phase : both) {
+      const NetParameter kept = FilterLayers(net, StateOf(phase, options));
+      if (std::any_of(kept.layer().begin(), kept.layer().end(), IsSource)) phases.push_back(phase);
+    }
+  } catch (const Error&) {
+    return both;  // the check of the net tells what is wrong
+  }
+  return phases.empty() ? both : phases;
 }
 
 /// The mistakes of the text and those found behind them, in the order of the text.
@@ -67,7 +80,7 @@ void CheckNetFile(CheckedText* text, const CheckOptions& options, CheckResult* r
   AddTextProblems(*text, result);
   const NetDoubts doubts = text->Doubts(net);
   NetsCheck check;
-  for (Phase phase : PhasesOf(net)) {
+  for (Phase phase : PhasesOf(net, options)) {
     check.Add(net, StateOf(phase, options), doubts);
   }
   const bool lost = !text->understood() && net.layer_size() + net.layers_size() == 0;

@@ -50,6 +50,20 @@ const char kData[] =
     "        data_param { source: \"FOLDER/none\" batch_size: 4 } }\n";
 
 // 3 x 8 x 8 inputs by 5 outputs and 5 biases.
+// As SSD's train.prototxt: what reads the data says the phase, what is behind it does not.
+TEST_F(Check, AFileWithDataForOnePhaseIsCheckedForThatPhase) {
+  const std::string behind =
+      "layer { name: 'ip' type: 'InnerProduct' bottom: 'data' top: 'ip'\n"
+      "        inner_product_param { num_output: 3 } }\n";
+  const auto data = [](const std::string& phase) {
+    return "layer { name: 'data' type: 'DummyData' top: 'data' include { phase: " + phase +
+           " }\n        dummy_data_param { shape { dim: 2 dim: 3 } } }\n";
+  };
+  EXPECT_EQ("", Problems(data("TRAIN") + behind));
+  EXPECT_EQ("", Problems(data("TEST") + behind));
+  EXPECT_NE("", Problems(behind));
+}
+
 TEST_F(Check, ASoundNetIsSummedUp) {
   const CheckResult result =
       Found(std::string("name: \"tiny\"\n") + kInput +
@@ -111,7 +125,9 @@ TEST_F(Check, AnUnknownBottomMayBeMadeFurtherDownOrInAnotherPhase) {
       "  it is made by x.prototxt:1:1: layer \"data\" (Data), which its rules leave out in phase "
       "TEST, level 0, no stages",
       Problems(std::string(kData).insert(8, "include { phase: TRAIN } ") +
-               "layer { name: \"b\" type: \"ReLU\" bottom: \"data\" top: \"b\" }"));
+               "layer { name: \"b\" type: \"ReLU\" bottom: \"data\" top: \"b\" }\n"
+               "layer { type: \"DummyData\" top: \"other\" include { phase: TEST }\n"
+               "        dummy_data_param { shape { dim: 2 } } }"));
 }
 
 // Without this a misspelt name would hide all that is wrong behind it.
