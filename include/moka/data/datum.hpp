@@ -38,11 +38,14 @@ class DatumDecoder {
   /// picture cannot be decoded or has more than 8 bits a channel.
   Pixels Decode(std::string_view record);
 
-  /// The label of the last record, 0 when it has none.
+  /// The same for a Datum, which has to live as long as its pixels are used.
+  Pixels Decode(const Datum& datum);
+
+  /// The label of the last serialised record, 0 when it has none.
   int label() const { return datum_.label(); }
 
  private:
-  Pixels DecodePicture();
+  Pixels DecodePicture(const std::string& data);
 
   ColorMode mode_;
   Datum datum_;

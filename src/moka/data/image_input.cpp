@@ -1,10 +1,8 @@
 #include "moka/data/image_input.hpp"
 
-#include <opencv2/imgproc.hpp>
-
 #include "moka/base/atomic_file.hpp"
 #include "moka/base/error.hpp"
-#include "moka/data/datum.hpp"
+#include "moka/data/picture.hpp"
 
 namespace moka {
 namespace {
@@ -25,18 +23,6 @@ TransformationParameter TransformFor(int64_t channels, int64_t height, int64_t w
     param.set_force_color(true);
   }
   return param;
-}
-
-/// Interleaved pixels, as pictures are decoded.
-Pixels PixelsOf(const cv::Mat& picture) {
-  Pixels pixels;
-  pixels.channels = pixels.pixel_stride = picture.channels();
-  pixels.height = picture.rows;
-  pixels.width = picture.cols;
-  pixels.channel_stride = 1;
-  pixels.row_stride = static_cast<int64_t>(picture.step[0]);
-  pixels.bytes = picture.data;
-  return pixels;
 }
 
 }  // namespace
@@ -71,19 +57,9 @@ void ImageInput::Read(const std::string& path, float* out) const {
 }
 
 void ImageInput::Decode(const std::string& bytes, float* out) const {
-  Datum datum;
-  datum.set_encoded(true);
-  datum.set_data(bytes);
-  DatumDecoder decoder(transform_.color_mode());
-  const std::string record = datum.SerializeAsString();
-  const Pixels pixels = decoder.Decode(record);
-  const cv::Mat picture(static_cast<int>(pixels.height), static_cast<int>(pixels.width),
-                        CV_8UC(static_cast<int>(pixels.channels)),
-                        const_cast<uint8_t*>(pixels.bytes), pixels.row_stride);
-  cv::Mat resized;
-  cv::resize(picture, resized,
-             cv::Size(static_cast<int>(resized_width_), static_cast<int>(resized_height_)));
-  transform_.Apply(PixelsOf(resized), 0, 0, out);
+  cv::Mat picture = DecodePicture(bytes, transform_.color_mode());
+  ResizePicture(static_cast<int>(resized_height_), static_cast<int>(resized_width_), &picture);
+  transform_.Apply(PixelsOf(picture), 0, 0, out);
 }
 
 }  // namespace moka

@@ -1,6 +1,5 @@
-#include <algorithm>
-
 #include "moka/data/data_source.hpp"
+#include "moka/data/transform.hpp"
 #include "moka/layers/feed_layer.hpp"
 #include "moka/layers/registry.hpp"
 
@@ -13,15 +12,11 @@ class DataLayer : public FeedLayer {
  public:
   using FeedLayer::FeedLayer;
 
-  /// Most nets that crop take colour images; the mean values tell otherwise.
   bool AssumeShapes(const BlobVector& tops) override {
-    const TransformationParameter& transform = param().transform_param();
+    const std::vector<int64_t> image = ExpectedShape(param().transform_param());
+    if (image.empty()) return false;
     const int64_t items = param().data_param().batch_size();
-    const int64_t crop = transform.crop_size();
-    if (crop == 0) return false;
-    const int64_t channels =
-        transform.force_gray() ? 1 : std::max<int64_t>(transform.mean_value_size(), 3);
-    tops[0]->Resize(Shape{items, channels, crop, crop});
+    tops[0]->Resize(Shape{items, image[0], image[1], image[2]});
     if (tops.size() > 1) tops[1]->Resize(Shape{items});
     return true;
   }

@@ -76,30 +76,23 @@ constexpr ForkFields kForkFields[] = {
 
     // Data.
     {"DataParameter", kIgnored, "NVIDIA", "parser_threads cache precache"},
-    {"DataParameter", kRefused, "", "transform_param side random"},
+    {"DataParameter", kRefused, "", "side random"},
+    {"DistortionParameter", kRefused, "YOLO", "exposure_lower exposure_upper"},
     {"ImageDataParameter", kIgnored, "NVIDIA", "threads cache precache"},
     {"ImageDataParameter", kRefused, "NVIDIA", "short_side dataset_share_per_node"},
-    {"ImageDataParameter", kRefused, "", "label_type transform_param min_height min_width"},
+    {"ImageDataParameter", kRefused, "", "label_type min_height min_width"},
     {"MemoryDataParameter", kRefused, "", "label_channels label_height label_width"},
-    {"NoiseParameter", kRefused, "SSD", "all_effects"},
+    {"ResizeParameter", kRefused, "YOLO", "jitter"},
     {"TransformationParameter", kIgnored, "NVIDIA",
      "use_gpu_transform random_seed forward_packing display num_labels"},
     {"TransformationParameter", kIgnored, "", "debug_params visualize"},
-    {"TransformationParameter", kRefused, "SSD",
-     "resize_param noise_param emit_constraint distort_param expand_param"},
-    {"TransformationParameter", kRefused, "NVIDIA",
-     "img_rand_resize_lower img_rand_resize_upper rand_resize_ratio_lower "
-     "rand_resize_ratio_upper vertical_stretch_lower vertical_stretch_upper "
-     "horizontal_stretch_lower horizontal_stretch_upper interpolation_algo_down "
-     "interpolation_algo_up allow_upscale var_sz_img_enabled"},
-    {"TransformationParameter", kRefused, "Intel", "random_resize_param random_aspect_ratio_param"},
+    {"TransformationParameter", kRefused, "NVIDIA", "var_sz_img_enabled"},
+    {"TransformationParameter", kRefused, "YOLO", "caffe_yolo"},
     {"TransformationParameter", kRefused, "OpenPose",
      "stride max_rotate_degree crop_size_x crop_size_y scale_prob scale_min scale_max "
      "target_dist center_perterb_max do_clahe num_parts np_in_lmdb transform_body_joint"},
     {"TransformationParameter", kRefused, "",
-     "scale_factors contrast_brightness_adjustment max_color_shift min_contrast max_contrast "
-     "max_brightness_shift apply_probability new_height new_width caffe_yolo flow pad "
-     "geometry_param min_resize max_resize"},
+     "scale_factors new_height new_width flow pad geometry_param min_resize max_resize"},
 
     // Nets and solvers.
     {"NetParameter", kIgnored, "NVIDIA",

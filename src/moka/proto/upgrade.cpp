@@ -159,6 +159,36 @@ void NameIgnored(const LayerParameter& layer, const std::string& name, const Par
                            " in ", name, " without effect: belongs in transform_param"));
 }
 
+/// Moves a transform_param that stands inside the parameters of the data to where it belongs.
+template <typename Param>
+bool MoveTransform(const std::string& name, Param* (LayerParameter::*param)(),
+                   LayerParameter* layer, Messages* messages) {
+  Param* data = (layer->*param)();
+  const std::string path = name + ".transform_param";
+  if (layer->has_transform_param()) {
+    Fail(LayerPlace(*layer, path), ": the layer has a transform_param of its own already");
+  }
+  messages->push_back(LayerPlace(*layer, path) + ": read as the layer's transform_param");
+  *layer->mutable_transform_param() = data->transform_param();
+  data->clear_transform_param();
+  RenameField(path, "transform_param", layer);
+  return true;
+}
+
+bool UpgradeTransforms(NetParameter* net, Messages* messages) {
+  bool changed = false;
+  for (LayerParameter& layer : *net->mutable_layer()) {
+    if (layer.data_param().has_transform_param()) {
+      changed = MoveTransform("data_param", &LayerParameter::mutable_data_param, &layer, messages);
+    }
+    if (layer.image_data_param().has_transform_param()) {
+      changed = MoveTransform("image_data_param", &LayerParameter::mutable_image_data_param, &layer,
+                              messages);
+    }
+  }
+  return changed;
+}
+
 }  // namespace
 
 bool UpgradeNet(NetParameter* net, std::vector<std::string>* messages) {
@@ -170,6 +200,7 @@ bool UpgradeNet(NetParameter* net, std::vector<std::string>* messages) {
   changed |= UpgradeInputs(net, messages);
   changed |= UpgradeBatchNorm(net, messages);
   changed |= UpgradeLstm(net);
+  changed |= UpgradeTransforms(net, messages);
   return changed;
 }
 

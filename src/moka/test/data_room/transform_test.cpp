@@ -214,7 +214,6 @@ TEST(TransformTest, AContradictionIsAnError) {
   ExpectParts(error("mean_file: \"m\" mean_value: 1"), {"mean_file", "mean_value"});
   ExpectParts(error("crop_size: 3 crop_h: 4 crop_w: 4"), {"crop_size", "crop_h"});
   ExpectParts(error("crop_h: 4"), {"crop_h", "crop_w"});
-  ExpectParts(error("resize_param { height: 3 }"), {"transform_param.resize_param"});
 }
 
 TEST(TransformTest, ACropLargerThanTheImageIsAnError) {

@@ -212,6 +212,19 @@ TEST(Upgrade, MessagesSayWhatHasNoEffect) {
                       "learned"}));
 }
 
+TEST(Upgrade, TransformationInsideTheDataMovesToItsPlace) {
+  Messages messages;
+  ExpectSame(Upgraded("layer { name: 'd' type: 'Data' data_param { batch_size: 2 "
+                      "transform_param { scale: 2 } } }",
+                      &messages),
+             Parse<NetParameter>("layer { name: 'd' type: 'Data' data_param { batch_size: 2 } "
+                                 "transform_param { scale: 2 } }"));
+  EXPECT_EQ(1u, messages.size());
+  EXPECT_THROW(Upgraded("layer { type: 'ImageData' image_data_param { transform_param { } } "
+                        "transform_param { } }"),
+               Error);
+}
+
 TEST(Upgrade, InvalidOldNetsAreRefusedWithTheReason) {
   const auto refuse = [](const std::string& name) {
     return MessageOf([&] { Upgraded(GoldenCase("invalid", name).File()); });
