@@ -17,8 +17,14 @@ namespace moka {
 std::shared_ptr<const Source> MakeDataSource(const LayerParameter& layer, Phase phase,
                                              uint64_t seed);
 
-/// The feed of a Data layer: MakeDataSource with the batch size, prefetch, threads, shuffle,
-/// rand_skip and on_bad_record of its data_param.
+/// The batch size, prefetch, threads, shuffle, rand_skip and on_bad_record of a layer's data_param.
+/// Throws Error when it has no batch size.
+FeedOptions DataFeedOptions(const LayerParameter& layer, uint64_t seed);
+
+/// transform_param of a layer with a data_param, whose older force_encoded_color counts.
+TransformationParameter DataTransform(const LayerParameter& layer);
+
+/// The feed of a Data layer: MakeDataSource with DataFeedOptions.
 std::unique_ptr<Feed> MakeDataFeed(const LayerParameter& layer, Phase phase, uint64_t seed);
 
 }  // namespace moka

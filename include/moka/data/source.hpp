@@ -18,6 +18,8 @@ struct BatchArray {
 /// What a Feed hands out: one array for each top (images, labels, ...).
 struct Batch {
   std::vector<BatchArray> arrays;
+  /// For each item what has no fixed number: the objects in a picture, say.
+  std::vector<std::vector<float>> rows;
   /// Where reading goes on after this batch.
   FeedState next;
 };
@@ -33,6 +35,12 @@ class Slot {
   /// A batch of one item takes any shape; in a larger one, Throws Error when `shape` differs from
   /// the shape that the source said.
   float* Place(size_t top, const std::vector<int64_t>& shape) const;
+
+  /// The item's own list of numbers; it holds what an earlier batch left there.
+  std::vector<float>& Rows() const { return batch_->rows[item_]; }
+
+  /// The number of the item in its batch.
+  int64_t item() const { return item_; }
 
  private:
   Batch* batch_;

@@ -11,17 +11,11 @@
 namespace moka {
 namespace {
 
-TransformationParameter TransformOf(const LayerParameter& layer) {
-  TransformationParameter param = layer.transform_param();
-  if (layer.data_param().force_encoded_color()) param.set_force_color(true);
-  return param;
-}
-
 class DataSource : public Source {
  public:
   DataSource(const LayerParameter& layer, Phase phase, uint64_t seed)
       : database_(Database::Open(layer.data_param().source(), layer.data_param().backend())),
-        transform_(TransformOf(layer), phase, seed, StreamOf(layer.name())),
+        transform_(DataTransform(layer), phase, seed, StreamOf(layer.name())),
         with_labels_(layer.top_size() > 1) {
     Require(database_->Count() > 0, database_->path(), ": has no records");
     image_shape_ = FirstShape(layer.data_param().on_bad_record() == DataParameter::SKIP);
@@ -91,7 +85,13 @@ std::shared_ptr<const Source> MakeDataSource(const LayerParameter& layer, Phase 
   return std::make_shared<DataSource>(layer, phase, seed);
 }
 
-std::unique_ptr<Feed> MakeDataFeed(const LayerParameter& layer, Phase phase, uint64_t seed) {
+TransformationParameter DataTransform(const LayerParameter& layer) {
+  TransformationParameter param = layer.transform_param();
+  if (layer.data_param().force_encoded_color()) param.set_force_color(true);
+  return param;
+}
+
+FeedOptions DataFeedOptions(const LayerParameter& layer, uint64_t seed) {
   const DataParameter& param = layer.data_param();
   FeedOptions options;
   options.batch_size = param.batch_size();
@@ -103,6 +103,11 @@ std::unique_ptr<Feed> MakeDataFeed(const LayerParameter& layer, Phase phase, uin
   options.rand_skip = param.rand_skip();
   options.skip_bad_records = param.on_bad_record() == DataParameter::SKIP;
   Require(options.batch_size > 0, "data_param has no batch_size, or one of 0");
+  return options;
+}
+
+std::unique_ptr<Feed> MakeDataFeed(const LayerParameter& layer, Phase phase, uint64_t seed) {
+  const FeedOptions options = DataFeedOptions(layer, seed);
   return std::make_unique<Feed>(MakeDataSource(layer, phase, seed), options);
 }
 

@@ -143,6 +143,7 @@ std::shared_ptr<Feed::Job> Feed::Claim(int64_t* begin, int64_t* end) {
 
 void Feed::Prepare(Batch* batch) {
   batch->arrays.resize(shapes_.size());
+  batch->rows.resize(options_.batch_size);
   for (size_t i = 0; i < shapes_.size(); ++i) {
     BatchArray& array = batch->arrays[i];
     array.shape = shapes_[i];

@@ -7,7 +7,7 @@
 
 namespace moka {
 
-/// A layer whose tops are the arrays of a Feed. A subclass makes the feed.
+/// A layer whose first tops are the arrays of a Feed. A subclass makes the feed.
 class FeedLayer : public NoBackwardLayer {
  public:
   using NoBackwardLayer::NoBackwardLayer;
@@ -23,6 +23,9 @@ class FeedLayer : public NoBackwardLayer {
 
  protected:
   virtual std::unique_ptr<Feed> MakeFeed() const = 0;
+
+  /// The batch of the last Forward.
+  const Batch& batch() const { return batch_; }
 
  private:
   std::unique_ptr<Feed> feed_;

@@ -83,6 +83,12 @@ const LayerInfo* LayerRegistry::Find(const std::string& type) const {
 const LayerInfo& LayerRegistry::Info(const std::string& type) const {
   const LayerInfo* info = Find(type);
   if (info != nullptr) return *info;
+  if (type == "VideoData") {
+    throw Error("moka has no VideoData: it does not read cameras and videos")
+        .Hint(
+            "write the pictures of the video to files and read them with ImageData, or put an "
+            "Input in its place");
+  }
   throw Error(Text("unknown layer type \"", type, "\"", DidYouMean(type, Types())))
       .Hint("`moka help layers` lists all types");
 }
