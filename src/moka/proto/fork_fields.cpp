@@ -104,10 +104,8 @@ constexpr ForkFields kForkFields[] = {
     {"NetParameter", kRefused, "Intel", "bn_stats_batch_size"},
     {"SolverParameter", kIgnored, "NVIDIA",
      "solver_data_type store_blobs_in_old_format test_and_snapshot_last_epochs"},
-    {"SolverParameter", kIgnored, "SSD", "show_per_class_result"},
     {"SolverParameter", kIgnored, "Intel", "multinode_param"},
     {"SolverParameter", kIgnored, "", "snapshot_before_train solver_trace_param"},
-    {"SolverParameter", kRefused, "SSD", "eval_type ap_version"},
     {"SolverParameter", kRefused, "NVIDIA",
      "momentum_policy max_momentum momentum_power larc larc_policy larc_eta larc_turbo "
      "weight_decay_policy weight_decay_power max_weight_decay"},

@@ -2,6 +2,8 @@
 
 #include "moka/base/error.hpp"
 #include "moka/proto/source.hpp"
+#include "moka/solver/average_precision.hpp"
+#include "moka/solver/detection_test_pass.hpp"
 #include "moka/solver/lr_policy.hpp"
 #include "moka/solver/solver_nets.hpp"
 #include "moka/solver/update_rule.hpp"
@@ -35,6 +37,8 @@ std::vector<SolverCheck> Checks() {
   std::vector<SolverCheck> checks = {
       {"lr_policy", CheckLearningRate},
       {"type", [](const Param& p) { UpdateRule::Make(p); }},
+      {"eval_type", CheckEvaluation},
+      {"ap_version", [](const Param& p) { CheckAveragePrecision(p.ap_version()); }},
       {"regularization_type",
        [](const Param& p) {
          const std::string& l = p.regularization_type();

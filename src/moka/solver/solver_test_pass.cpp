@@ -2,6 +2,7 @@
 #include <glog/logging.h>
 
 #include "moka/net/outputs.hpp"
+#include "moka/solver/detection_test_pass.hpp"
 #include "moka/solver/solver.hpp"
 
 namespace moka {
@@ -16,9 +17,11 @@ std::vector<float> Solver::Test(size_t index) {
   LOG(INFO) << "Iteration " << iteration_ << ", Testing net (#" << index << ")";
   Net& net = *test_nets_[index];
   const int batches = param_.test_iter(static_cast<int>(index));
-  const MeanOutput mean = MeanOutputs(&net, batches);
+  const bool detection = param_.eval_type() == "detection";
+  const MeanOutput mean =
+      detection ? TestDetection(&net, batches, param_) : MeanOutputs(&net, batches);
   if (param_.test_compute_loss()) LOG(INFO) << "Test loss: " << mean.loss;
-  LogOutputs("Test", net, mean.values);
+  if (!detection) LogOutputs("Test", net, mean.values);
   return mean.values;
 }
 
