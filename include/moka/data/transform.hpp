@@ -22,9 +22,9 @@ class Augmentation;
 /// rounded down, in TEST. The mean is one value, one a channel, or an image of the size before the
 /// crop. Random choices are a function of (seed, reader, epoch, record) and of nothing else.
 ///
-/// Before that comes what forks of Caffe know: other colours, other sizes, noise (moka help
-/// transform_param). Where this makes sizes random, the crop (crop_size) makes pictures alike, and
-/// of a mean image of another size the central part is subtracted.
+/// Before that comes what forks of Caffe know: other colours, other sizes, noise (`moka help
+/// fields TransformationParameter`). Where this makes sizes random, the crop (crop_size) makes
+/// pictures alike, and of a mean image of another size the central part is subtracted.
 ///
 /// May be used from several threads at once.
 class Transform {

@@ -29,9 +29,9 @@ LabelMap LabelMapOf(const AnnotatedDataParameter& param) {
 class AnnotatedSource : public Source {
  public:
   AnnotatedSource(const LayerParameter& layer, Phase phase, uint64_t seed)
-      : database_(Database::Open(layer.data_param().source(), layer.data_param().backend())),
-        transform_(DataTransform(layer), phase, seed, StreamOf(layer.name()),
+      : transform_(DataTransform(layer), phase, seed, StreamOf(layer.name()),
                    layer.annotated_data_param()),
+        database_(Database::Open(layer.data_param().source(), layer.data_param().backend())),
         label_map_(LabelMapOf(layer.annotated_data_param())) {
     Require(database_->Count() > 0, database_->path(), ": has no records");
     FindShape(layer.data_param().on_bad_record() == DataParameter::SKIP);
@@ -127,8 +127,8 @@ class AnnotatedSource : public Source {
     }
   }
 
+  Transform transform_;  // first, for its mistakes are found without the data
   std::shared_ptr<const Database> database_;
-  Transform transform_;
   LabelMap label_map_;
   std::vector<int64_t> image_shape_;
 };

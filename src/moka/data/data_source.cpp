@@ -14,8 +14,8 @@ namespace {
 class DataSource : public Source {
  public:
   DataSource(const LayerParameter& layer, Phase phase, uint64_t seed)
-      : database_(Database::Open(layer.data_param().source(), layer.data_param().backend())),
-        transform_(DataTransform(layer), phase, seed, StreamOf(layer.name())),
+      : transform_(DataTransform(layer), phase, seed, StreamOf(layer.name())),
+        database_(Database::Open(layer.data_param().source(), layer.data_param().backend())),
         with_labels_(layer.top_size() > 1) {
     Require(database_->Count() > 0, database_->path(), ": has no records");
     image_shape_ = FirstShape(layer.data_param().on_bad_record() == DataParameter::SKIP);
@@ -71,8 +71,8 @@ class DataSource : public Source {
     }
   }
 
+  Transform transform_;  // first, for its mistakes are found without the data
   std::shared_ptr<const Database> database_;
-  Transform transform_;
   bool with_labels_;
   std::vector<int64_t> image_shape_;
 };

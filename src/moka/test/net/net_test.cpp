@@ -92,6 +92,8 @@ TEST(Net, MistakesInTheStructureAreErrors) {
   ExpectParts(
       ErrorOf(std::string(kInput) + "layer { name: 'r' type: 'Relu' bottom: 'data' top: 'r' }"),
       {"unknown layer type \"Relu\"", "did you mean \"ReLU\"?"});
+  ExpectParts(ErrorOf("layer { name: 'v' type: 'VideoData' top: 'v' }"),
+              {"\"v\" (VideoData)", "does not read cameras and videos", "ImageData"});
   ExpectParts(ErrorOf(std::string(kInput) + "layer { name: 'r' type: 'ReLU' top: 'r' }"),
               {"takes 1 bottom(s), but has 0"});
   ExpectParts(

@@ -81,6 +81,25 @@ TEST_F(Check, TheFieldsTellASolverFromANet) {
   EXPECT_EQ("solver SGD, 1,000 iterations, net \"n\": 1 layer in TRAIN, 0 params", result.summary);
 }
 
+// resize_param tells the shapes of what AnnotatedData reads.
+TEST_F(Check, BehindPicturesWithBoxesThatAreMissingTheShapesAreKnown) {
+  const auto net = [](const std::string& transform) {
+    return "layer { name: 'data' type: 'AnnotatedData' top: 'data' top: 'label'\n"
+           "        data_param { source: 'FOLDER/none' batch_size: 4 }\n"
+           "        transform_param { " +
+           transform +
+           " } }\n"
+           "layer { name: 'c' type: 'Convolution' bottom: 'data' top: 'c'\n"
+           "        convolution_param { num_output: 5 kernel_size: 9 } }\n";
+  };
+  EXPECT_EQ("", Problems(net("resize_param { height: 20 width: 20 }")));
+  EXPECT_NE(std::string::npos,
+            Problems(net("resize_param { height: 20 width: 8 }")).find("kernel does not fit"));
+  EXPECT_NE(
+      std::string::npos,
+      Problems(net("crop_size: 20 distort_param { contrast_prob: 1 }")).find("contrast_upper"));
+}
+
 TEST_F(Check, MissingDataIsNotedAndWhatNeedsNoShapesIsCheckedBehindIt) {
   const CheckResult result =
       Found(std::string(kData) +
