@@ -17,7 +17,10 @@ namespace moka {
 /// - in V1 layers, scale, mean_file, crop_size and mirror of data_param, image_data_param and
 ///   window_data_param move to transform_param;
 /// - `input` with `input_shape` or `input_dim` becomes a layer "input" of type Input in front;
-/// - three `param` of a BatchNorm layer get lr_mult 0 and decay_mult 0: statistics are not learned.
+/// - three `param` of a BatchNorm layer, and the first three of one with scale_bias, get lr_mult 0
+///   and decay_mult 0: statistics are not learned; a scale_filler without scale_bias (NVIDIA's
+///   older form) becomes scale_bias, and the entries of scale and bias move behind those three;
+/// - a convolution with a fused ReLU (fuse_type of the OpenCL fork) becomes two layers.
 ///
 /// What was done, and what in the net has no effect, is appended to `messages`, one line each, with
 /// its place. Returns whether anything was changed. Throws when a V0 layer's type is unknown, when

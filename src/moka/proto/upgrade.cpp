@@ -119,15 +119,18 @@ bool UpgradeInputs(NetParameter* net, Messages* messages) {
 bool UpgradeBatchNorm(NetParameter* net, Messages* messages) {
   bool changed = false;
   for (LayerParameter& layer : *net->mutable_layer()) {
-    if (layer.type() != "BatchNorm" || layer.param_size() != 3) continue;
-    for (ParamSpec& spec : *layer.mutable_param()) {
-      if (spec.has_lr_mult() && spec.lr_mult() != 0) {
+    if (layer.type() != "BatchNorm") continue;
+    changed |= UpgradeScaleBias(&layer);
+    if (layer.param_size() != 3 && !layer.batch_norm_param().scale_bias()) continue;
+    for (int i = 0; i < std::min(layer.param_size(), 3); ++i) {
+      ParamSpec* spec = layer.mutable_param(i);
+      if (spec->has_lr_mult() && spec->lr_mult() != 0) {
         messages->push_back(LayerPlace(layer, "param") +
                             ": lr_mult has no effect: statistics are not learned");
       }
-      changed = changed || spec.lr_mult() != 0 || spec.decay_mult() != 0;
-      spec.set_lr_mult(0);
-      spec.set_decay_mult(0);
+      changed = changed || spec->lr_mult() != 0 || spec->decay_mult() != 0;
+      spec->set_lr_mult(0);
+      spec->set_decay_mult(0);
     }
   }
   return changed;
@@ -201,6 +204,7 @@ bool UpgradeNet(NetParameter* net, std::vector<std::string>* messages) {
   changed |= UpgradeBatchNorm(net, messages);
   changed |= UpgradeLstm(net);
   changed |= UpgradeTransforms(net, messages);
+  changed |= SplitFused(net);
   return changed;
 }
 

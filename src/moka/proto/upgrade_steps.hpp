@@ -18,6 +18,14 @@ void UpgradeV0(V0LayerParameter* old, LayerParameter* layer, std::vector<std::st
 /// Removes V0's padding layers from `net->layers` and gives their pad to the layers behind.
 void FoldPadding(NetParameter* net);
 
+/// Puts the ReLU that a convolution of the OpenCL fork has fused (fuse_type) behind it as a layer
+/// of its own, in place. Returns whether there was one.
+bool SplitFused(NetParameter* net);
+
+/// NVIDIA's older form of BatchNorm: a scale_filler alone says that scale and bias are learned, and
+/// the first two param entries, not the last two of five, are theirs. Returns whether it was that.
+bool UpgradeScaleBias(LayerParameter* layer);
+
 /// Renames the field `from` (and all below it) to `to` in a list of places. A "%" in `to` takes the
 /// index of `from`: "blobs_lr[1]" to "param%.lr_mult" gives "param[1].lr_mult".
 void RenamePlace(const std::string& from, const std::string& to, SourcePlace* source);

@@ -225,6 +225,22 @@ TEST(Upgrade, TransformationInsideTheDataMovesToItsPlace) {
                Error);
 }
 
+TEST(Upgrade, AFusedReluBecomesALayer) {
+  const NetParameter net = Upgraded(R"(
+      layer { name: "c" type: "Convolution" bottom: "a" top: "b" include { phase: TEST }
+              convolution_param { num_output: 2 fuse_type: FUSED_CONV_RELU
+                                  relu_param { negative_slope: 0.5 } } }
+      layer { name: "d" type: "Convolution" bottom: "b" top: "e"
+              convolution_param { num_output: 2 fuse_type: UNFUSED } })");
+  ExpectSame(net, Parse<NetParameter>(R"(
+      layer { name: "c" type: "Convolution" bottom: "a" top: "b" include { phase: TEST }
+              convolution_param { num_output: 2 } }
+      layer { name: "b/relu" type: "ReLU" bottom: "b" top: "b" include { phase: TEST }
+              relu_param { negative_slope: 0.5 } }
+      layer { name: "d" type: "Convolution" bottom: "b" top: "e"
+              convolution_param { num_output: 2 fuse_type: UNFUSED } })"));
+}
+
 TEST(Upgrade, InvalidOldNetsAreRefusedWithTheReason) {
   const auto refuse = [](const std::string& name) {
     return MessageOf([&] { Upgraded(GoldenCase("invalid", name).File()); });
