@@ -1,5 +1,7 @@
+#include <cmath>
+
 #include "moka/device/math.hpp"
-#include "moka/device/reduce.hpp"
+#include "moka/layers/channels.hpp"
 #include "moka/layers/registry.hpp"
 #include "moka/proto/source.hpp"
 
@@ -13,9 +15,41 @@ struct RepeatRow {
   MOKA_HD void operator()(int64_t i, int64_t j) const { out[i * columns + j] = row[j]; }
 };
 
+/// Inverse lengths of the weights of each output, from the sum of squares.
+struct StoreInverseLength {
+  float* inverse;
+  MOKA_HD void operator()(int64_t output, float sum) const {
+    inverse[output] = sum > 0 ? 1 / sqrtf(sum) : 0;
+  }
+};
+
+struct Shorten {
+  const float* weights;
+  const float* inverse;
+  float* unit;
+  MOKA_HD void operator()(int64_t output, int64_t i) const {
+    unit[i] = weights[i] * inverse[output];
+  }
+};
+
+/// The gradient of weights from that of their unit vectors: what points along them falls away.
+struct AddProjected {
+  const float* gradient;
+  const float* unit;
+  const float* along;
+  const float* inverse;
+  float* out;
+  float beta;
+  MOKA_HD void operator()(int64_t output, int64_t i) const {
+    const float value = (gradient[i] - along[output] * unit[i]) * inverse[output];
+    out[i] = beta == 0.0f ? value : value + beta * out[i];
+  }
+};
+
 /// y = x W^T + b: x is M x K, with K the values from `axis` on and M those before it; W is
 /// num_output x K (K x num_output with `transpose`), b num_output. The top has the bottom's axes
-/// before `axis`, then num_output. Follows Caffe's InnerProduct.
+/// before `axis`, then num_output. With `normalize` (of forks for faces) the weights of each output
+/// are divided by their length first. Follows Caffe's InnerProduct.
 /// Throws where a later bottom has another K than the weights.
 class InnerProductLayer : public Layer {
  public:
@@ -33,6 +67,10 @@ class InnerProductLayer : public Layer {
     AddParam(fields.transpose() ? Shape{inputs_, outputs_} : Shape{outputs_, inputs_},
              fields.weight_filler());
     if (fields.bias_term()) AddParam({outputs_}, fields.bias_filler());
+    if (!normalized()) return;
+    unit_.Resize(param_blob(0).shape());
+    inverse_length_.Resize({outputs_});
+    along_.Resize({outputs_});
   }
 
   void Reshape(const BlobVector& bottoms, const BlobVector& tops) override {
@@ -49,7 +87,8 @@ class InnerProductLayer : public Layer {
 
   void Forward(Context& context, const BlobVector& bottoms, const BlobVector& tops) override {
     const float* x = bottoms[0]->data().Read(context);
-    const float* weights = param_blob(0).data().Read(context);
+    if (normalized()) Normalize(context);
+    const float* weights = Weights(context);
     float* y = tops[0]->data().Write(context);
     if (has_bias()) {
       const float* bias = param_blob(1).data().Read(context);
@@ -66,10 +105,12 @@ class InnerProductLayer : public Layer {
     if (param_propagate(0)) {
       const float* x = bottoms[0]->data().Read(context);
       float* gradient = param_blob(0).diff().Accumulate(context, &beta);
-      if (transposed()) {
-        Gemm(context, true, false, inputs_, outputs_, items_, 1.0f, x, dy, beta, gradient);
+      if (normalized()) {
+        float* of_unit = context.Scratch(unit_.count());
+        WeightGradient(context, x, dy, 0.0f, of_unit);
+        AddOfUnit(context, of_unit, beta, gradient);
       } else {
-        Gemm(context, true, false, outputs_, inputs_, items_, 1.0f, dy, x, beta, gradient);
+        WeightGradient(context, x, dy, beta, gradient);
       }
     }
     if (has_bias() && param_propagate(1)) {
@@ -78,7 +119,7 @@ class InnerProductLayer : public Layer {
                            StoreScaled{gradient, 1.0f, beta});
     }
     if (propagate[0]) {
-      const float* weights = param_blob(0).data().Read(context);
+      const float* weights = Weights(context);
       float* dx = bottoms[0]->diff().Write(context);
       Gemm(context, false, transposed(), items_, inputs_, outputs_, 1.0f, dy, weights, 0.0f, dx);
     }
@@ -91,6 +132,42 @@ class InnerProductLayer : public Layer {
  private:
   bool has_bias() const { return param().inner_product_param().bias_term(); }
   bool transposed() const { return param().inner_product_param().transpose(); }
+
+  bool normalized() const { return param().inner_product_param().normalize(); }
+
+  const float* Weights(Context& context) {
+    return (normalized() ? unit_ : param_blob(0).data()).Read(context);
+  }
+
+  /// The weights seen around the axis of outputs.
+  AxisView Outputs() const {
+    return transposed() ? AxisView{inputs_, outputs_, 1} : AxisView{1, outputs_, inputs_};
+  }
+
+  void Normalize(Context& context) {
+    const float* weights = param_blob(0).data().Read(context);
+    float* inverse = inverse_length_.Write(context);
+    SumChannels(context, Outputs(), LoadProduct{weights, weights}, StoreInverseLength{inverse});
+    ForEachChannel(context, Outputs(), Shorten{weights, inverse, unit_.Write(context)});
+  }
+
+  void WeightGradient(Context& context, const float* x, const float* dy, float beta,
+                      float* gradient) const {
+    if (transposed()) {
+      Gemm(context, true, false, inputs_, outputs_, items_, 1.0f, x, dy, beta, gradient);
+    } else {
+      Gemm(context, true, false, outputs_, inputs_, items_, 1.0f, dy, x, beta, gradient);
+    }
+  }
+
+  void AddOfUnit(Context& context, const float* of_unit, float beta, float* gradient) {
+    const float* unit = unit_.Read(context);
+    float* along = along_.Write(context);
+    SumChannels(context, Outputs(), LoadProduct{of_unit, unit}, StoreScaled{along, 1, 0});
+    ForEachChannel(
+        context, Outputs(),
+        AddProjected{of_unit, unit, along, inverse_length_.Read(context), gradient, beta});
+  }
 
   /// The first axis that belongs to an item, from 0.
   int Axis(const Blob& bottom) const {
@@ -106,6 +183,7 @@ class InnerProductLayer : public Layer {
   int64_t items_ = 0;
   int64_t inputs_ = 0;
   int64_t outputs_ = 0;
+  Tensor unit_, inverse_length_, along_;  // of normalised weights
 };
 
 const RegisterLayer<InnerProductLayer> kRegistration(

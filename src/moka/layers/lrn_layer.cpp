@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "moka/device/for_each.hpp"
+#include "moka/device/math.hpp"
 #include "moka/layers/pooling.hpp"
 #include "moka/layers/registry.hpp"
 
@@ -55,12 +56,15 @@ struct AcrossForward {
 };
 
 /// What the output of one value takes from the gradients of its neighbours, but for constants.
+/// Not told by y, which a layer behind may have changed in place.
+template <typename Power>
 struct Ratio {
-  const float* y;
+  Power power;
+  const float* x;
   const float* dy;
   const float* scale;
   float* ratio;
-  MOKA_HD void operator()(int64_t i) const { ratio[i] = dy[i] * y[i] / scale[i]; }
+  MOKA_HD void operator()(int64_t i) const { ratio[i] = dy[i] * x[i] * power(scale[i]) / scale[i]; }
 };
 
 template <typename Power>
@@ -119,7 +123,8 @@ struct WithinBackward {
 ///   ACROSS_CHANNELS  scale = k + alpha / local_size * sum of x^2 over local_size channels
 ///   WITHIN_CHANNEL   scale = 1 + alpha * mean of x^2 over a local_size x local_size window, with
 ///                    AVE pooling's rule at the edges
-/// N x C x H x W. Follows Caffe's LRN. Throws for an even local_size and for other than 4 axes.
+/// N x C x H x W. Follows Caffe's LRN, but has the right gradient in place, too. Throws for an even
+/// local_size and for other than 4 axes.
 class LRNLayer : public SameShapeLayer {
  public:
   using SameShapeLayer::SameShapeLayer;
@@ -175,6 +180,12 @@ class LRNLayer : public SameShapeLayer {
   void ForwardBy(Power power, Context& context, const Blob& bottom, Blob* top) {
     const int64_t n = bottom.count();
     const float* x = bottom.data().Read(context);
+    if (&bottom == top) {
+      // In place, neighbours are still to be read when y is written, and again in Backward.
+      kept_.Resize(bottom.shape());
+      Copy(context, n, x, kept_.Write(context));
+      x = kept_.Read(context);
+    }
     float* scale = scale_.Write(context);
     float* y = top->data().Write(context);
     if (across()) {
@@ -192,13 +203,12 @@ class LRNLayer : public SameShapeLayer {
   template <typename Power>
   void BackwardBy(Power power, Context& context, const Blob& top, Blob* bottom) {
     const int64_t n = bottom->count();
-    const float* x = bottom->data().Read(context);
-    const float* y = top.data().Read(context);
+    const float* x = (bottom == &top ? kept_ : bottom->data()).Read(context);
     const float* dy = top.diff().Read(context);
     const float* scale = scale_.Read(context);
     float* dx = bottom->diff().Write(context);
     float* ratio = context.Scratch(2 * n);
-    ForEach(context, n, Ratio{y, dy, scale, ratio});
+    ForEach(context, n, Ratio<Power>{power, x, dy, scale, ratio});
     const float factor = 2.0f * lrn().alpha() * lrn().beta();
     if (across()) {
       const float share = factor / static_cast<float>(lrn().local_size());
@@ -214,6 +224,7 @@ class LRNLayer : public SameShapeLayer {
   ChannelWindow window_ = {};
   PoolPlanes pool_;
   Tensor scale_;
+  Tensor kept_;  // x, in place
 };
 
 const RegisterLayer<LRNLayer> kRegistration(
@@ -221,7 +232,8 @@ const RegisterLayer<LRNLayer> kRegistration(
         .Summary("each value divided by a norm of its neighbours")
         .Field("lrn_param")
         .Bottoms(1, "N x C x H x W")
-        .Tops(1, "the same shape"));
+        .Tops(1, "the same shape")
+        .InPlace());
 
 }  // namespace
 }  // namespace moka

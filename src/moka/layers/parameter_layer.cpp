@@ -5,8 +5,9 @@
 namespace moka {
 namespace {
 
-/// The top is an array that is learned, of parameter_param.shape, zeros at first. No bottoms.
-/// Throws Error without a shape. Follows Caffe's Parameter, but the gradient adds up.
+/// The top is an array that is learned, of parameter_param.shape, zeros at first unless `filler`
+/// (of a fork) says otherwise. No bottoms. Throws Error without a shape. Follows Caffe's Parameter,
+/// but the gradient adds up.
 class ParameterLayer : public Layer {
  public:
   using Layer::Layer;
@@ -17,7 +18,7 @@ class ParameterLayer : public Layer {
     Require(param().parameter_param().has_shape(), "needs a parameter_param.shape");
     const BlobShape& shape = param().parameter_param().shape();
     AddParam(Shape(std::vector<int64_t>(shape.dim().begin(), shape.dim().end())),
-             FillerParameter());
+             param().parameter_param().filler());
   }
 
   void Reshape(const BlobVector&, const BlobVector& tops) override {

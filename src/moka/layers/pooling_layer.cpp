@@ -26,12 +26,12 @@ int64_t Either(bool has_both, bool has_h, bool has_w, int64_t both, int64_t own,
 /// drawn in proportion to its size (STOCHASTIC; on average when testing).
 ///
 /// N x C x H x W becomes N x C x h x w with h = ceil((H + 2 pad - kernel) / stride) + 1, or floor
-/// with round_mode FLOOR (ceil_mode: false in forks); with padding, a last window that would begin
-/// beyond the input and its left padding is dropped. AVE divides by the window clipped to the
-/// padded input, AVE_EXC_PAD (AVE_TF) by that clipped to the input. Of equal largest values the
-/// first in row-major order is taken; a window without inputs gives -FLT_MAX. A second top of MAX
-/// gets the place of the maximum, h * W + w in its plane. pad_l, pad_r, pad_t and pad_b (of forks)
-/// pad each side by itself. Follows Caffe's Pooling.
+/// with round_mode FLOOR (ceil_mode: false or torch_pooling: true in forks); with padding, a last
+/// window that would begin beyond the input and its left padding is dropped. AVE divides by the
+/// window clipped to the padded input, AVE_EXC_PAD (AVE_TF) by that clipped to the input. Of equal
+/// largest values the first in row-major order is taken; a window without inputs gives -FLT_MAX. A
+/// second top of MAX gets the place of the maximum, h * W + w in its plane. pad_l, pad_r, pad_t and
+/// pad_b (of forks) pad each side by itself. Follows Caffe's Pooling.
 ///
 /// Throws for other than 4 axes, contradicting fields, padding not smaller than the kernel, and a
 /// kernel that does not fit.
@@ -44,8 +44,6 @@ class PoolingLayer : public Layer {
     method_ = pool.pool();
     Require(tops.size() == 1 || method_ == PoolingParameter::MAX,
             "only MAX pooling has a second top, the places of the maxima");
-    Require(!pool.torch_pooling(),
-            "torch_pooling is not supported: ceil_mode and pool say the same");
     if (pool.global_pooling()) {
       Require(!pool.has_kernel_size() && !pool.has_kernel_h() && !pool.has_kernel_w(),
               "has global_pooling and a kernel size: the kernel is the whole input");
@@ -161,7 +159,8 @@ class PoolingLayer : public Layer {
     fitted->in = static_cast<int>(in[axis]);
     fitted->kernel = static_cast<int>(kernel);
     fitted->padded_end = fitted->in + pad_after;
-    const bool round_down = pool.round_mode() == PoolingParameter::FLOOR || !pool.ceil_mode();
+    const bool round_down =
+        pool.round_mode() == PoolingParameter::FLOOR || !pool.ceil_mode() || pool.torch_pooling();
     fitted->out = PoolOutputs(*fitted, padded_, round_down);
     Require(fitted->out > 0, "has a kernel of ", kernel, " that does not fit on axis ", axis,
             " of bottom shape ", in, " with padding of ", fitted->pad, " and ", pad_after);

@@ -15,7 +15,7 @@ TEST(ForkFields, HintsAreIgnoredAndWhatChangesAResultIsRefused) {
   EXPECT_EQ(ForkKind::kIgnored, ForkFieldKind("LayerParameter", "quantization_param"));
   EXPECT_EQ(ForkKind::kIgnored, ForkFieldKind("DataParameter", "cache"));
   EXPECT_EQ(ForkKind::kIgnored, ForkFieldKind("ConcatParameter", "engine"));
-  EXPECT_EQ(ForkKind::kRefused, ForkFieldKind("ConvolutionParameter", "fuse_type"));
+  EXPECT_EQ(ForkKind::kRefused, ForkFieldKind("LRNParameter", "fuse_type"));
   EXPECT_EQ(ForkKind::kRefused, ForkFieldKind("SolverParameter", "larc"));
   EXPECT_EQ(ForkKind::kLayer, ForkFieldKind("LayerParameter", "grn_param"));
   EXPECT_EQ(ForkKind::kNone, ForkFieldKind("ConvolutionParameter", "kernel_sice"));
@@ -26,7 +26,7 @@ TEST(ForkFields, TheMessageNamesTheForkAndTheConsequence) {
   EXPECT_EQ(
       "\"fuse_type\", known from the OpenCL fork of Caffe, can change results and is not "
       "supported yet",
-      ForkFieldMessage("ConvolutionParameter", "fuse_type"));
+      ForkFieldMessage("LRNParameter", "fuse_type"));
   EXPECT_EQ("\"version\", known from forks of Caffe, cannot change results and is ignored",
             ForkFieldMessage("NetParameter", "version"));
 }

@@ -111,9 +111,9 @@ TEST(TextReader, FieldsOfForksThatChangeNothingAreSkippedWithOneWarning) {
 
 TEST(TextReader, FieldsOfForksThatChangeResultsAreRefused) {
   EXPECT_EQ(
-      "net:1:29: \"fuse_type\", known from the OpenCL fork of Caffe, can change results and is not "
+      "net:1:21: \"fuse_type\", known from the OpenCL fork of Caffe, can change results and is not "
       "supported yet",
-      Said("layer { convolution_param { fuse_type: FUSED_CONV_RELU } }"));
+      Said("layer { lrn_param { fuse_type: FUSED_POOL_MAX } }"));
 }
 
 TEST(TextReader, AFieldThatNothingActsOnMattersOnlyWithAnotherValue) {
