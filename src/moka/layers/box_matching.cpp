@@ -18,7 +18,7 @@ bool InPicture(const Box& box) {
 /// Overlaps of all boxes with one true box; 0 where a pair is out of the question.
 using Overlaps = std::vector<std::vector<float>>;
 
-Overlaps OverlapsOf(const std::vector<Box>& boxes, const std::vector<TrueBox>& truths,
+Overlaps OverlapsOf(const std::vector<Box>& boxes, const Objects& truths,
                     const std::vector<bool>& wanted, Matches* matches) {
   Overlaps overlaps(truths.size());
   for (size_t t = 0; t < truths.size(); ++t) {
@@ -109,7 +109,7 @@ int64_t Matches::Count() const {
   return std::count_if(truth.begin(), truth.end(), [](int32_t t) { return t >= 0; });
 }
 
-Matches MatchBoxes(const std::vector<Box>& boxes, const std::vector<TrueBox>& truths,
+Matches MatchBoxes(const std::vector<Box>& boxes, const Objects& truths,
                    const std::vector<bool>& wanted, const MultiBoxLossParameter& param) {
   Matches matches{std::vector<int32_t>(boxes.size(), kNoMatch), std::vector<float>(boxes.size())};
   if (std::none_of(wanted.begin(), wanted.end(), [](bool one) { return one; })) return matches;

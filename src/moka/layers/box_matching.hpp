@@ -28,7 +28,7 @@ struct Matches {
 /// overlaps the first box, then the first true box counts. With ignore_cross_boundary_bbox boxes
 /// that reach over the edge take no part, with ignore_difficult_gt matches of difficult objects do
 /// not count.
-Matches MatchBoxes(const std::vector<Box>& boxes, const std::vector<TrueBox>& truths,
+Matches MatchBoxes(const std::vector<Box>& boxes, const Objects& truths,
                    const std::vector<bool>& wanted, const MultiBoxLossParameter& param);
 
 /// Which priors without a match are negatives, by mining_type (not NONE), from what each prior

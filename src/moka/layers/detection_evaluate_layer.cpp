@@ -104,10 +104,10 @@ class DetectionEvaluateLayer : public NoBackwardLayer {
     return found;
   }
 
-  void CountTruths(const std::map<int64_t, std::vector<TrueBox>>& truths) {
+  void CountTruths(const std::map<int64_t, Objects>& truths) {
     std::map<int, int> counts;
     for (const auto& [item, of_item] : truths) {
-      for (const TrueBox& truth : of_item) {
+      for (const Object& truth : of_item) {
         if (evaluate().evaluate_difficult_gt() || !truth.difficult) ++counts[truth.label];
       }
     }
@@ -117,8 +117,7 @@ class DetectionEvaluateLayer : public NoBackwardLayer {
     }
   }
 
-  void ToPixels(std::map<int64_t, FoundByLabel>* found,
-                std::map<int64_t, std::vector<TrueBox>>* truths) {
+  void ToPixels(std::map<int64_t, FoundByLabel>* found, std::map<int64_t, Objects>* truths) {
     if (pictures_.empty()) pictures_ = ReadPictureSizes(evaluate().name_size_file());
     Require(!pictures_.empty(), evaluate().name_size_file(), " names no pictures");
     const auto in_pixels = [&](int64_t item, Box* box) {
@@ -126,7 +125,7 @@ class DetectionEvaluateLayer : public NoBackwardLayer {
       *box = InPixels(*box, picture, evaluate().resize_param());
     };
     for (auto& [item, of_item] : *truths) {
-      for (TrueBox& truth : of_item) in_pixels(item, &truth.box);
+      for (Object& truth : of_item) in_pixels(item, &truth.box);
     }
     for (auto& [item, by_label] : *found) {
       for (auto& [label, boxes] : by_label) {
@@ -140,7 +139,7 @@ class DetectionEvaluateLayer : public NoBackwardLayer {
   }
 
   /// Adds a row for each box of a label in an item.
-  void Judge(int64_t item, int label, std::vector<Found>* boxes, std::vector<TrueBox>* truths) {
+  void Judge(int64_t item, int label, std::vector<Found>* boxes, Objects* truths) {
     std::stable_sort(boxes->begin(), boxes->end(),
                      [](const Found& a, const Found& b) { return a.score > b.score; });
     std::vector<bool> seen(truths->size(), false);
@@ -156,7 +155,7 @@ class DetectionEvaluateLayer : public NoBackwardLayer {
   }
 
   /// The true box of the label that is overlapped most, -1 if by less than overlap_threshold.
-  int BestTruth(const Box& box, int label, const std::vector<TrueBox>& truths) const {
+  int BestTruth(const Box& box, int label, const Objects& truths) const {
     int best = -1;
     float largest = 0;
     for (size_t t = 0; t < truths.size(); ++t) {

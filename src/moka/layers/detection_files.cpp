@@ -7,8 +7,8 @@
 
 #include "moka/base/atomic_file.hpp"
 #include "moka/base/error.hpp"
+#include "moka/data/label_map.hpp"
 #include "moka/proto/source.hpp"
-#include "moka/proto/text_reader.hpp"
 
 namespace moka {
 namespace {
@@ -61,9 +61,7 @@ std::unique_ptr<DetectionFiles> DetectionFiles::Create(const LayerParameter& lay
 
 void DetectionFiles::Open() {
   const SaveOutputParameter& save = param_.save_output_param();
-  LabelMap labels;
-  ReadText(save.label_map_file(), &labels);
-  for (const LabelMapItem& item : labels.item()) class_names_[item.label()] = item.name();
+  labels_ = ReadLabelMap(save.label_map_file());
   pictures_ = ReadPictureSizes(save.name_size_file());
   const size_t wanted = save.has_num_test_image() ? save.num_test_image() : pictures_.size();
   Require(wanted > 0 && wanted <= pictures_.size(), save.name_size_file(), " has ",
@@ -72,10 +70,10 @@ void DetectionFiles::Open() {
 }
 
 const std::string& DetectionFiles::ClassName(int label) const {
-  const auto at = class_names_.find(label);
-  Require(at != class_names_.end(), param_.save_output_param().label_map_file(), " has no label ",
-          label, " (num_classes is ", param_.num_classes(), ")");
-  return at->second;
+  const LabelMapItem* item = FindLabel(labels_, label);
+  Require(item != nullptr, param_.save_output_param().label_map_file(), " has no label ", label,
+          " (num_classes is ", param_.num_classes(), ")");
+  return item->name();
 }
 
 void DetectionFiles::Add(const std::vector<std::vector<Detection>>& found) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,7 +53,7 @@ class DetectionFiles {
 
   DetectionOutputParameter param_;
   std::vector<PictureSize> pictures_;
-  std::map<int, std::string> class_names_;
+  LabelMap labels_;
   std::vector<Line> lines_;
   size_t next_ = 0;  // picture
 };

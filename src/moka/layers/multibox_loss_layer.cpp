@@ -115,7 +115,8 @@ struct CoordinateGradient {
 /// prior's location is its true box relative to it (BoxCode), that of its confidences the true
 /// box's class, and the background's for others. The normaliser is that of loss_param with matched
 /// priors for VALID, the default; see LossNormalizer. A `propagate_down` that is false leaves out
-/// the term of its bottom.
+/// the term of its bottom; as in SSD, nets that learn need `propagate_down: [true, true, false,
+/// false]`, since boxes have no derivative.
 ///
 /// Bottoms: offsets, N x (P * L * 4), L the number of classes or 1 with share_location;
 /// confidences, N x (P * classes), before softmax or sigmoid; priors, 1 x 2 x 4P; true boxes, rows
@@ -239,11 +240,11 @@ class MultiBoxLossLayer : public LossLayer {
             classes(), " need ", items_ * priors_ * each, " values");
   }
 
-  std::map<int64_t, std::vector<TrueBox>> TrueBoxes(const Blob& blob) const {
+  std::map<int64_t, Objects> TrueBoxes(const Blob& blob) const {
     auto truths = ReadTrueBoxes(blob, static_cast<int>(multibox().background_label_id()));
     if (multibox().use_difficult_gt()) return truths;
     for (auto& [item, of_item] : truths) {
-      const auto difficult = [](const TrueBox& truth) { return truth.difficult; };
+      const auto difficult = [](const Object& truth) { return truth.difficult; };
       of_item.erase(std::remove_if(of_item.begin(), of_item.end(), difficult), of_item.end());
     }
     return truths;

@@ -29,9 +29,8 @@ bool MultiBoxTargets::NeedsOffsets() const {
          (Mines() && param_.has_nms_param() && !param_.use_prior_for_nms());
 }
 
-void MultiBoxTargets::Match(std::vector<Prior> priors,
-                            std::map<int64_t, std::vector<TrueBox>> truths, int64_t items,
-                            const float* offsets) {
+void MultiBoxTargets::Match(std::vector<Prior> priors, std::map<int64_t, Objects> truths,
+                            int64_t items, const float* offsets) {
   priors_ = std::move(priors);
   truths_ = std::move(truths);
   offsets_ = offsets;
@@ -39,13 +38,13 @@ void MultiBoxTargets::Match(std::vector<Prior> priors,
   for (const auto& [item, of_item] : truths_) {
     Require(item >= 0 && item < items, "a true box belongs to item ", item, " of a batch of ",
             items);
-    for (const TrueBox& truth : of_item) LabelOf(truth);
+    for (const Object& truth : of_item) LabelOf(truth);
   }
   for (int64_t item = 0; item < items; ++item) matches_[item] = MatchItem(item, truths_[item]);
   SetLabels();
 }
 
-float MultiBoxTargets::LabelOf(const TrueBox& truth) const {
+float MultiBoxTargets::LabelOf(const Object& truth) const {
   Require(truth.label >= 0 && truth.label < static_cast<int>(param_.num_classes()),
           "a true box has label ", truth.label, ", but num_classes is ", param_.num_classes());
   return static_cast<float>(param_.map_object_to_agnostic() ? param_.background_label_id() + 1
@@ -67,8 +66,7 @@ std::vector<Box> MultiBoxTargets::PredictedBoxes(int64_t item, int64_t location)
   return boxes;
 }
 
-std::vector<Matches> MultiBoxTargets::MatchItem(int64_t item,
-                                                const std::vector<TrueBox>& truths) const {
+std::vector<Matches> MultiBoxTargets::MatchItem(int64_t item, const Objects& truths) const {
   const bool shared = param_.share_location();
   std::vector<Matches> matches(location_classes_);
   Matches of_priors;

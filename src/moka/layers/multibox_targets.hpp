@@ -41,8 +41,8 @@ class MultiBoxTargets {
 
   /// Begins a batch of `items`. `offsets` may be null unless NeedsOffsets. Throws Error for true
   /// boxes of classes or items that are not there.
-  void Match(std::vector<Prior> priors, std::map<int64_t, std::vector<TrueBox>> truths,
-             int64_t items, const float* offsets);
+  void Match(std::vector<Prior> priors, std::map<int64_t, Objects> truths, int64_t items,
+             const float* offsets);
 
   /// Chooses examples by what the confidences of each prior of each item cost under `labels`.
   void Mine(const float* costs);
@@ -56,10 +56,10 @@ class MultiBoxTargets {
   int64_t CountMatches() const;
 
  private:
-  std::vector<Matches> MatchItem(int64_t item, const std::vector<TrueBox>& truths) const;
+  std::vector<Matches> MatchItem(int64_t item, const Objects& truths) const;
   void SetLabels();
   void MineItem(int64_t item, const std::vector<float>& costs);
-  float LabelOf(const TrueBox& truth) const;
+  float LabelOf(const Object& truth) const;
   int64_t Row(int64_t item, int64_t prior, int64_t location) const {
     return (item * static_cast<int64_t>(priors_.size()) + prior) * location_classes_ + location;
   }
@@ -74,7 +74,7 @@ class MultiBoxTargets {
 
   // Of the present batch.
   std::vector<Prior> priors_;
-  std::map<int64_t, std::vector<TrueBox>> truths_;
+  std::map<int64_t, Objects> truths_;
   const float* offsets_ = nullptr;
   std::vector<std::vector<Matches>> matches_;  // by item and location class
   std::vector<float> labels_;

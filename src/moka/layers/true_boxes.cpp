@@ -10,8 +10,8 @@ void RequireRowsOf(const Blob& blob, int64_t columns, const char* what) {
           "\" has shape ", shape, ", but ", what, " have ", columns, " values a row");
 }
 
-std::map<int64_t, std::vector<TrueBox>> ReadTrueBoxes(const Blob& blob, int background) {
-  std::map<int64_t, std::vector<TrueBox>> truths;
+std::map<int64_t, Objects> ReadTrueBoxes(const Blob& blob, int background) {
+  std::map<int64_t, Objects> truths;
   const float* data = blob.data().Read();
   for (const float* row = data; row < data + blob.count(); row += 8) {
     const auto item = static_cast<int64_t>(row[0]);
@@ -19,7 +19,8 @@ std::map<int64_t, std::vector<TrueBox>> ReadTrueBoxes(const Blob& blob, int back
     const int label = static_cast<int>(row[1]);
     Require(label != background, "an object in \"", blob.name(), "\" (item ", item,
             ") has the label of the background, ", background);
-    truths[item].push_back({label, row[7] != 0, {row[3], row[4], row[5], row[6]}});
+    truths[item].push_back(
+        {label, static_cast<int>(row[2]), row[7] != 0, {row[3], row[4], row[5], row[6]}});
   }
   return truths;
 }
