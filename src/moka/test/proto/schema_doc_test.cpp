@@ -70,7 +70,8 @@ TEST(SchemaDoc, AnUnknownMessageIsAnErrorWithTheNearestName) {
 
 TEST(SchemaDoc, TheTextAlignsFieldsAndStaysWithinItsWidth) {
   const std::string text = DescribeMessage("DropoutParameter");
-  EXPECT_NE(std::string::npos, text.find("\n  dropout_ratio  float   0.5\n      The probability"))
+  EXPECT_NE(std::string::npos,
+            text.find("\n  dropout_ratio        float   0.5\n      The probability"))
       << text;
   for (const std::string& message : DocumentedMessages()) {
     for (const std::string& line : Split(DescribeMessage(message), '\n')) {
