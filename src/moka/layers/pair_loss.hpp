@@ -94,7 +94,6 @@ class PairLossLayer : public LossLayer {
  protected:
   Function function_;
 
- private:
   static WeightedPair PairOf(Context& context, const BlobVector& bottoms) {
     const auto weights = [&](size_t i) {
       return i < bottoms.size() ? bottoms[i]->data().Read(context) : nullptr;
