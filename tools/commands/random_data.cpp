@@ -106,7 +106,7 @@ NetParameter WithRandomData(const NetParameter& net, const NetState& state, cons
     }
     if (shape.axes() > 0) {
       shapes[0] = shape;
-    } else if (missing.empty()) {
+    } else if (missing.empty() && layer.type() != "MemoryData") {  // which only a program can fill
       continue;
     } else {
       notes->push_back(LayerPlace(layer) + ": random data instead of its own: " + missing);

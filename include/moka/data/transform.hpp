@@ -44,6 +44,10 @@ class Transform {
   /// C x H x W of the mean image, empty without one.
   const std::vector<int64_t>& mean_shape() const { return mean_shape_; }
 
+  /// The mean image, and the mean values: one, or one a channel. Empty without them.
+  const std::vector<float>& mean_image() const { return mean_image_; }
+  const std::vector<float>& mean_values() const { return mean_values_; }
+
   /// C x H x W after the transformation. Throws Error when the crop is larger than the image, or
   /// when the mean does not fit it.
   std::vector<int64_t> OutputShape(const Pixels& in) const;

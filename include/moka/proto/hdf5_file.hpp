@@ -26,6 +26,8 @@ class Hdf5File {
   Hdf5File& operator=(Hdf5File&& other) noexcept;
   ~Hdf5File();
 
+  /// Writes everything to the file; throws when that fails (disk full).
+  void Flush();
   /// Writes everything to the file and closes it; throws when that fails (disk full).
   /// The destructor closes as well, but has to swallow errors.
   void Close();
@@ -59,6 +61,9 @@ class Hdf5File {
   /// 0 stores the plain numbers.
   void Write(const std::string& array, const std::vector<int64_t>& shape, const float* values,
              int gzip = 0);
+  /// Adds rows (first axis) to an array that has as many other axes of the same sizes; creates it
+  /// where there is none.
+  void AppendRows(const std::string& array, const std::vector<int64_t>& shape, const float* values);
   /// Writes integers on one axis, 32 bits wide where all of them fit, else 64.
   void WriteInts(const std::string& array, const std::vector<int64_t>& values);
   /// Writes one string as a scalar of just its length.

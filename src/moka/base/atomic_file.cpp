@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "moka/base/error.hpp"
 
@@ -27,20 +29,28 @@ void Sync(const std::string& path, int flags) {
 
 }  // namespace
 
+PendingFile::PendingFile(std::string path) : path_(std::move(path)) {
+  static std::atomic<int> number{0};
+  temporary_ = Text(path_, ".tmp", getpid(), "_", number++);
+}
+
+PendingFile::~PendingFile() {
+  if (!committed_) std::remove(temporary_.c_str());
+}
+
+void PendingFile::Commit() {
+  Sync(temporary_, O_RDONLY);
+  committed_ = std::rename(temporary_.c_str(), path_.c_str()) == 0;
+  Require(committed_, "cannot rename ", temporary_, " to ", path_, ": ", std::strerror(errno));
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  Sync(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+}
+
 void WriteAtomically(const std::string& path,
                      const std::function<void(const std::string& temporary)>& write) {
-  const std::string temporary = path + ".tmp" + std::to_string(getpid());
-  try {
-    write(temporary);
-    Sync(temporary, O_RDONLY);
-    const bool renamed = std::rename(temporary.c_str(), path.c_str()) == 0;
-    Require(renamed, "cannot rename ", temporary, " to ", path, ": ", std::strerror(errno));
-  } catch (...) {
-    std::remove(temporary.c_str());
-    throw;
-  }
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  Sync(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+  PendingFile file(path);
+  write(file.temporary());
+  file.Commit();
 }
 
 void WriteFileAtomically(const std::string& path, const std::string& bytes) {

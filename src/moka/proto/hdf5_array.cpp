@@ -53,23 +53,10 @@ herr_t ReadAll(hid_t array, hid_t type, void* to) {
   return H5Dread(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to);
 }
 
-/// Chunks of about a million numbers: the first axes are cut to one, the next to what fits.
-std::vector<hsize_t> ChunkOf(const std::vector<int64_t>& shape) {
-  constexpr int64_t kChunk = 1 << 20;
-  std::vector<hsize_t> chunk(shape.begin(), shape.end());
-  int64_t count = Product(shape);
-  for (size_t i = 0; i < shape.size() && count > kChunk; ++i) {
-    const int64_t rest = count / shape[i];
-    chunk[i] = std::max<int64_t>(1, kChunk / rest);
-    count = rest * static_cast<int64_t>(chunk[i]);
-  }
-  return chunk;
-}
-
 Hdf5Handle StorageOf(const std::vector<int64_t>& shape, int gzip) {
   Hdf5Handle storage(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   if (gzip > 0 && !shape.empty() && Product(shape) > 0) {
-    const std::vector<hsize_t> chunk = ChunkOf(shape);
+    const std::vector<hsize_t> chunk = Hdf5Chunk(shape);
     H5Pset_chunk(storage, static_cast<int>(chunk.size()), chunk.data());
     H5Pset_shuffle(storage);
     H5Pset_deflate(storage, gzip);

@@ -56,6 +56,19 @@ Hdf5Handle Hdf5Space(const std::vector<int64_t>& shape) {
   return {H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose};
 }
 
+std::vector<hsize_t> Hdf5Chunk(const std::vector<int64_t>& shape) {
+  constexpr int64_t kChunk = 1 << 20;
+  std::vector<hsize_t> chunk(shape.begin(), shape.end());
+  int64_t count = 1;
+  for (int64_t dim : shape) count *= dim;
+  for (size_t i = 0; i < shape.size() && count > kChunk; ++i) {
+    const int64_t rest = count / shape[i];
+    chunk[i] = std::max<int64_t>(1, kChunk / rest);
+    count = rest * static_cast<int64_t>(chunk[i]);
+  }
+  return chunk;
+}
+
 Hdf5Handle Hdf5MakeParents() {
   Hdf5Handle properties(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(properties, 1);

@@ -49,6 +49,10 @@ bool Hdf5IsNumber(hid_t type);
 /// A dataspace; a scalar where `shape` is empty.
 Hdf5Handle Hdf5Space(const std::vector<int64_t>& shape);
 
+/// The chunks in which to store an array without empty axes, of about a million numbers: the first
+/// axes are cut to one, the next to what fits.
+std::vector<hsize_t> Hdf5Chunk(const std::vector<int64_t>& shape);
+
 /// Properties that create missing groups on the way to a new object.
 Hdf5Handle Hdf5MakeParents();
 

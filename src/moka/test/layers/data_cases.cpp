@@ -16,14 +16,17 @@
 namespace moka {
 namespace {
 
-/// A case in its folder, with the databases and means beside it that it refers to. The current
-/// folder is the case's as long as this lives.
+/// A case in its folder, with the databases, means and pictures beside it that it refers to. The
+/// current folder is the case's as long as this lives.
 class CaseFolder {
  public:
   explicit CaseFolder(const GoldenCase& golden, const std::string& group)
       : before_(std::filesystem::current_path()) {
-    const std::string text = golden.File();
-    const std::regex other("((db|mean)_[a-z0-9_]+)/");
+    std::string text;
+    for (const std::string& file : golden.Files()) {
+      if (EndsWith(file, ".prototxt") || EndsWith(file, ".txt")) text += golden.File(file);
+    }
+    const std::regex other("((db|mean)_[a-z0-9_]+|images)/");
     std::set<std::string> names;
     for (std::sregex_iterator match(text.begin(), text.end(), other), end; match != end; ++match) {
       names.insert((*match)[1]);

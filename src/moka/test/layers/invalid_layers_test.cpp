@@ -86,6 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         InvalidNet{"tile_no_tiles", "tile_param.tiles"}, InvalidNet{"tile_zero", "tiles 0"},
         InvalidNet{"crop_larger", "which has"}, InvalidNet{"argmax_topk", "top_k 9"},
         InvalidNet{"filter_selector", "4 x 2"},
+        InvalidNet{"hdf5output_unwritable", "there is no folder no/such"},
         InvalidNet{"reindex_two_axes", "list of item numbers"}),
     [](const auto& info) { return info.param.name; });
 
