@@ -39,7 +39,9 @@ LIB_OBJECTS := $(call objects,$(LIB_SOURCES)) $(PROTO_OBJECTS)
 LIB := $(BUILD_DIR)/lib/libmoka.so
 TESTS := $(if $(TEST_SOURCES),$(BUILD_DIR)/test/moka_tests)
 TOOLS := $(patsubst tools/%.cpp,$(BUILD_DIR)/tools/%,$(TOOL_SOURCES))
-CAFFE := $(if $(filter %/moka,$(TOOLS)),$(BUILD_DIR)/tools/caffe)
+# Names under which Caffe's users know the program: it acts as the command that is called so.
+CAFFE_NAMES := caffe convert_imageset compute_image_mean extract_features
+CAFFE := $(if $(filter %/moka,$(TOOLS)),$(addprefix $(BUILD_DIR)/tools/,$(CAFFE_NAMES)))
 EXAMPLES := $(patsubst examples/%.cpp,$(BUILD_DIR)/examples/%,$(EXAMPLE_SOURCES))
 
 # --- what the build cannot do without ---------------------------------------------------------------
@@ -190,7 +192,7 @@ $(TOOLS): $(BUILD_DIR)/tools/%: $(BUILD_DIR)/obj/tools/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(call link_program,/../lib) -o $@
 
-$(BUILD_DIR)/tools/caffe: $(BUILD_DIR)/tools/moka
+$(CAFFE): $(BUILD_DIR)/tools/moka
 	@ln -sf moka $@
 
 $(EXAMPLES): $(BUILD_DIR)/examples/%: $(BUILD_DIR)/obj/examples/%.o $(LIB)

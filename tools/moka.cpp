@@ -4,7 +4,9 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -65,6 +67,16 @@ int Dispatch(const std::vector<std::string>& words) {
   return words.empty() ? 2 : status;
 }
 
+/// The words of the command line. Under the name of a command, as Caffe's programs have them
+/// (`convert_imageset ...`), the program is that command.
+std::vector<std::string> WordsOf(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const std::string name = std::filesystem::path(argv[0]).filename().string();
+  const auto named = [&](const Command& command) { return command.name == name; };
+  if (std::any_of(Commands().begin(), Commands().end(), named)) words.insert(words.begin(), name);
+  return words;
+}
+
 int Complain(const char* message, int status) {
   std::cout.flush();
   std::cerr << "moka: " << message << std::endl;
@@ -78,7 +90,7 @@ int main(int argc, char** argv) {
   moka::LimitSpinning(argv);
   moka::SetUpLogging(argv[0]);
   try {
-    return moka::Dispatch({argv + 1, argv + argc});
+    return moka::Dispatch(moka::WordsOf(argc, argv));
   } catch (const moka::UsageError& error) {
     return moka::Complain(error.what(), 2);
   } catch (const std::bad_alloc&) {
