@@ -32,8 +32,8 @@ namespace {
 
 /// A line's record, or what is wrong with the line.
 struct Converted {
-  std::string key;
-  Datum datum;
+  std::string key, record;
+  size_t size = 0;  // bytes of pixels
   std::string error;
 };
 
@@ -78,7 +78,7 @@ class Converter {
                            [&](int64_t place, Converted converted) {
                              CheckSize(&converted);
                              if (converted.error.empty()) {
-                               writer.Put(converted.key, converted.datum.SerializeAsString());
+                               writer.Put(converted.key, converted.record);
                              } else {
                                ++bad_;
                                LOG(ERROR) << converted.error;
@@ -101,7 +101,9 @@ class Converter {
     std::snprintf(number, sizeof number, "%08lld_", static_cast<long long>(place));
     converted.key = number + line.path;
     try {
-      converted.datum = ReadPictureDatum(root_ + line.path, LabelOf(line), options_);
+      const Datum datum = ReadPictureDatum(root_ + line.path, LabelOf(line), options_);
+      converted.record = datum.SerializeAsString();
+      converted.size = datum.data().size();
     } catch (Error& error) {
       converted.error = error.In(Text(list_, ":", line.number)).what();
     }
@@ -110,10 +112,9 @@ class Converter {
 
   void CheckSize(Converted* converted) {
     if (!FLAGS_check_size || !converted->error.empty()) return;
-    const size_t size = converted->datum.data().size();
-    if (size_ == 0) size_ = size;
-    if (size != size_ && !options_.encoded) {
-      converted->error = Text(list_, ": ", converted->key, " has ", size,
+    if (size_ == 0) size_ = converted->size;
+    if (converted->size != size_ && !options_.encoded) {
+      converted->error = Text(list_, ": ", converted->key, " has ", converted->size,
                               " values, but the first picture has ", size_);
     }
   }
