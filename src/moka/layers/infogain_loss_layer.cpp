@@ -6,6 +6,7 @@
 #include "moka/device/math.hpp"
 #include "moka/layers/class_labels.hpp"
 #include "moka/layers/loss_layer.hpp"
+#include "moka/layers/position_loss.hpp"
 #include "moka/layers/registry.hpp"
 #include "moka/layers/softmax.hpp"
 #include "moka/proto/blob_io.hpp"
@@ -32,14 +33,6 @@ struct InfogainAt {
       sum -= row[a] * logf(fmaxf(column[a * view.inner], kLeastProbability));
     }
     loss[position] = sum;
-  }
-};
-
-struct LoadLoss {
-  ClassLabels labels;
-  const float* loss;
-  MOKA_HD ValidSum operator()(int64_t, int64_t position) const {
-    return {loss[position], labels.Ignored(position) ? 0.0 : 1.0};
   }
 };
 
@@ -117,7 +110,8 @@ class InfogainLossLayer : public LossLayer {
     float* loss = context.Scratch(bottoms[1]->count());
     ForEach2D(context, view_.outer, view_.inner,
               InfogainAt{labels, view_, Gain(context, bottoms), p, loss}, 8 * view_.axis);
-    WriteLoss<SumOfValid>(context, bottoms[1]->count(), LoadLoss{labels, loss}, normalizer_, tops);
+    WriteLoss<SumOfValid>(context, bottoms[1]->count(), LoadPositionLoss{labels, loss}, normalizer_,
+                          tops);
     if (tops.size() > 1) Copy(context, p_.count(), p, tops[1]->data().Write(context));
   }
 

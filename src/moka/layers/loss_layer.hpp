@@ -1,6 +1,7 @@
 #pragma once
 
 #include "moka/device/reduce.hpp"
+#include "moka/layers/class_weights.hpp"
 #include "moka/layers/layer.hpp"
 #include "moka/layers/loss_normalizer.hpp"
 
@@ -37,13 +38,19 @@ class LossLayer : public Layer {
   float DefaultLossWeight(int top) const override { return top == 0 ? 1.0f : 0.0f; }
   bool Differentiable(int bottom) const override { return bottom == 0; }
 
-  void Reshape(const BlobVector&, const BlobVector& tops) override { tops[0]->Resize(Shape()); }
+  void Reshape(const BlobVector&, const BlobVector& tops) override {
+    if (!TakesClassWeights()) RefuseClassWeights(param());
+    tops[0]->Resize(Shape());
+  }
 
   int64_t Operations(const BlobVector& bottoms, const BlobVector&) const override {
     return 4 * bottoms[0]->count();
   }
 
  protected:
+  /// Whether the layer follows loss_param's class weights and label smoothing.
+  virtual bool TakesClassWeights() const { return false; }
+
   /// Writes the sum of load(0, i) over [0, n), divided as `normalizer` says. Op is SumOfDoubles, or
   /// SumOfValid where the divisor may depend on how many positions count.
   template <typename Op, typename Load>

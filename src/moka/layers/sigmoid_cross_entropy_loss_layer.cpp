@@ -1,21 +1,13 @@
-#include "moka/base/error.hpp"
 #include "moka/device/for_each.hpp"
 #include "moka/layers/loss_layer.hpp"
 #include "moka/layers/registry.hpp"
+#include "moka/layers/sigmoid_targets.hpp"
 
 namespace moka {
 namespace {
 
-struct Targets {
-  const float* data;
-  bool ignores;
-  float ignored;
-  // Targets are probabilities: only the very value of ignore_label is left out.
-  MOKA_HD bool Ignored(int64_t i) const { return ignores && data[i] == ignored; }
-};
-
 struct CrossEntropyAt {
-  Targets targets;
+  SigmoidTargets targets;
   const float* x;
   MOKA_HD ValidSum operator()(int64_t, int64_t i) const {
     if (targets.Ignored(i)) return {0, 0};
@@ -25,7 +17,7 @@ struct CrossEntropyAt {
 };
 
 struct CrossEntropyGradient {
-  Targets targets;
+  SigmoidTargets targets;
   const float* x;
   LossScale scale;
   float* dx;
@@ -48,10 +40,8 @@ class SigmoidCrossEntropyLossLayer : public LossLayer {
 
   void Reshape(const BlobVector& bottoms, const BlobVector& tops) override {
     LossLayer::Reshape(bottoms, tops);
+    RequireTargetOfEach(*bottoms[0], *bottoms[1]);
     const Shape& shape = bottoms[0]->shape();
-    Require(bottoms[1]->count() == shape.Count(), "needs a target for each logit, but \"",
-            bottoms[0]->name(), "\" is ", shape, " and \"", bottoms[1]->name(), "\" is ",
-            bottoms[1]->shape());
     normalizer_ = LossNormalizer(param().loss_param(), LossParameter::BATCH_SIZE, shape.Count(),
                                  shape.LegacyDim(0));
   }
@@ -72,10 +62,8 @@ class SigmoidCrossEntropyLossLayer : public LossLayer {
   }
 
  private:
-  Targets TargetsOf(Context& context, const Blob& targets) const {
-    const LossParameter& loss = param().loss_param();
-    return {targets.data().Read(context), loss.has_ignore_label(),
-            static_cast<float>(loss.ignore_label())};
+  SigmoidTargets TargetsOf(Context& context, const Blob& targets) const {
+    return SigmoidTargets::Of(context, targets, param().loss_param());
   }
 
   LossNormalizer normalizer_;

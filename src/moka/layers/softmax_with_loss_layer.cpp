@@ -5,8 +5,10 @@
 #include "moka/device/math.hpp"
 #include "moka/layers/class_labels.hpp"
 #include "moka/layers/loss_layer.hpp"
+#include "moka/layers/position_loss.hpp"
 #include "moka/layers/registry.hpp"
 #include "moka/layers/softmax.hpp"
+#include "moka/proto/source.hpp"
 
 namespace moka {
 namespace {
@@ -46,9 +48,70 @@ struct SubtractTarget {
   }
 };
 
-/// loss = -sum over positions of log(max(p_label, FLT_MIN)) / normalizer, where p is the softmax of
-/// the scores along softmax_param.axis; see LossNormalizer for loss_param. Positions whose label is
-/// ignore_label have neither loss nor gradient. The gradient is (p - [class = label]) / normalizer.
+/// What part of a position's target each class has, where labels are smoothed or classes weigh
+/// differently.
+struct TargetParts {
+  ClassLabels labels;
+  AxisView view;
+  const float* class_weight;  // null for 1 each
+  float of_label;             // 1 - label_smoothing
+  float of_each;              // label_smoothing / C
+  float total_weight;
+  MOKA_HD float Weight(int64_t a) const { return class_weight == nullptr ? 1.0f : class_weight[a]; }
+  MOKA_HD float Sum(int64_t position) const {
+    return of_label * Weight(labels[position]) + of_each * total_weight;
+  }
+};
+
+struct TargetLoss {
+  TargetParts parts;
+  const float* p;
+  float* loss;
+  MOKA_HD float LogLoss(int64_t i) const { return -logf(p[i] < FLT_MIN ? FLT_MIN : p[i]); }
+  MOKA_HD void operator()(int64_t outer, int64_t inner) const {
+    const AxisView& view = parts.view;
+    const int64_t position = outer * view.inner + inner;
+    loss[position] = 0;
+    if (parts.labels.Ignored(position)) return;
+    const int64_t begin = outer * view.axis * view.inner + inner, label = parts.labels[position];
+    float of_all = 0;
+    for (int64_t a = 0; parts.of_each != 0 && a < view.axis; ++a) {
+      of_all += parts.Weight(a) * LogLoss(begin + a * view.inner);
+    }
+    loss[position] = parts.of_label * parts.Weight(label) * LogLoss(begin + label * view.inner) +
+                     parts.of_each * of_all;
+  }
+};
+
+struct TargetGradient {
+  TargetParts parts;
+  const float* p;
+  LossScale scale;
+  float* dx;
+  MOKA_HD void operator()(int64_t outer, int64_t inner) const {
+    const AxisView& view = parts.view;
+    const int64_t position = outer * view.inner + inner;
+    const int64_t begin = outer * view.axis * view.inner + inner;
+    const bool ignored = parts.labels.Ignored(position);
+    const float by = ignored ? 0.0f : scale(), sum = ignored ? 0.0f : parts.Sum(position);
+    for (int64_t a = 0; a < view.axis; ++a) {
+      const int64_t i = begin + a * view.inner;
+      dx[i] = by * (p[i] * sum - parts.of_each * parts.Weight(a));
+    }
+    if (ignored) return;
+    const int64_t label = parts.labels[position];
+    dx[begin + label * view.inner] -= by * parts.of_label * parts.Weight(label);
+  }
+};
+
+/// loss = -sum over positions of sum_k t_k log(max(p_k, FLT_MIN)) / normalizer, where p is the
+/// softmax of the scores along softmax_param.axis, and t_k the target: 1 for the label, 0 for the
+/// others. See LossNormalizer for loss_param. Positions whose label is ignore_label have neither
+/// loss nor gradient. The gradient is (p - t) / normalizer.
+///
+/// With label_smoothing s the label has 1 - s + s / C, the others s / C; class weights w make
+/// t_k w_k of t_k, the gradient (p sum_k t_k w_k - t w) / normalizer, and leave the normalizer as
+/// it is. Szegedy et al., "Rethinking the Inception Architecture" (CVPR 2016); SegNet.
 ///
 /// Scores N x C x ..., labels of any shape with one label a position, in [0, C). The second top, if
 /// there is one, is p; no gradient enters through it. Throws Error for a label that is no class.
@@ -60,7 +123,11 @@ class SoftmaxWithLossLayer : public LossLayer {
   void SetUp(const BlobVector&, const BlobVector&) override {
     const LossParameter& loss = param().loss_param();
     if (loss.has_ignore_label()) labels_.Ignore(loss.ignore_label());
-    Require(loss.label_smoothing() == 0, "loss_param.label_smoothing is not supported");
+    if (!(loss.label_smoothing() >= 0 && loss.label_smoothing() <= 1)) {
+      FailAt(param(), "loss_param.label_smoothing", "label_smoothing is ", loss.label_smoothing(),
+             ", but must be from 0 to 1");
+    }
+    weights_.ReadFrom(param());
   }
 
   void Reshape(const BlobVector& bottoms, const BlobVector& tops) override {
@@ -68,6 +135,7 @@ class SoftmaxWithLossLayer : public LossLayer {
     view_ = AxisView::Of(bottoms[0]->shape(), param().softmax_param().axis());
     const int64_t positions = view_.outer * view_.inner;
     RequireOneLabelAPosition(*bottoms[0], *bottoms[1], positions);
+    weights_.Fit(param(), view_.axis);
     normalizer_ =
         LossNormalizer(param().loss_param(), LossParameter::VALID, positions, view_.outer);
     p_.Resize(bottoms[0]->shape());
@@ -79,8 +147,16 @@ class SoftmaxWithLossLayer : public LossLayer {
     const ClassLabels labels = labels_.Check(context, *bottoms[1], view_.axis);
     float* p = p_.Write(context);
     SoftmaxForward(context, view_, scores, p);
-    WriteLoss<SumOfValid>(context, bottoms[1]->count(), LogLossAt{labels, view_, p}, normalizer_,
-                          tops);
+    if (Plain()) {
+      WriteLoss<SumOfValid>(context, bottoms[1]->count(), LogLossAt{labels, view_, p}, normalizer_,
+                            tops);
+    } else {
+      float* loss = context.Scratch(bottoms[1]->count());
+      ForEach2D(context, view_.outer, view_.inner, TargetLoss{Parts(context, labels), p, loss},
+                8 * view_.axis);
+      WriteLoss<SumOfValid>(context, bottoms[1]->count(), LoadPositionLoss{labels, loss},
+                            normalizer_, tops);
+    }
     if (tops.size() > 1) Copy(context, p_.count(), p, tops[1]->data().Write(context));
   }
 
@@ -90,12 +166,34 @@ class SoftmaxWithLossLayer : public LossLayer {
     const ClassLabels labels = labels_.Known(context, *bottoms[1], view_.axis);
     const LossScale scale = Scale(context, tops);
     float* dx = bottoms[0]->diff().Write(context);
+    if (!Plain()) {
+      ForEach2D(context, view_.outer, view_.inner,
+                TargetGradient{Parts(context, labels), p_.Read(context), scale, dx},
+                4 * view_.axis);
+      return;
+    }
     ForEach(context, p_.count(), ScaleBy{scale, p_.Read(context), dx});
     ForEach2D(context, view_.outer, view_.inner, SubtractTarget{labels, view_, scale, dx});
   }
 
+ protected:
+  bool TakesClassWeights() const override { return true; }
+
  private:
+  bool Plain() const { return !weights_.given() && param().loss_param().label_smoothing() == 0; }
+
+  TargetParts Parts(Context& context, const ClassLabels& labels) const {
+    const float smoothing = param().loss_param().label_smoothing();
+    return {labels,
+            view_,
+            weights_.Read(context),
+            1 - smoothing,
+            smoothing / static_cast<float>(view_.axis),
+            static_cast<float>(weights_.Sum(view_.axis))};
+  }
+
   LabelReader labels_{kClassLabels};
+  ClassWeights weights_;
   AxisView view_;
   LossNormalizer normalizer_;
   Tensor p_;

@@ -59,8 +59,6 @@ constexpr ForkFields kForkFields[] = {
     {"DropoutParameter", kIgnored, "NVIDIA", "engine random_seed"},
     {"EltwiseParameter", kIgnored, "Intel", "engine"},
     {"DetectionOutputParameter", kRefused, "", "no_permute"},
-    {"LossParameter", kRefused, "NVIDIA", "label_smoothing"},
-    {"LossParameter", kRefused, "SegNet", "weight_by_label_freqs class_weighting"},
     {"LossParameter", kRefused, "",
      "adaptive_weighting scale gamma min_weight max_weight max_entropy_weight"},
     {"LRNParameter", kRefused, "OpenCL", "fuse_type pooling_param"},

@@ -170,7 +170,7 @@ void CheckDevices(const LayerCase& layer_case, const LayerParameter& layer,
 
 void CheckReshape(const LayerCase& layer_case, const LayerParameter& layer,
                   const RunResult& expected) {
-  if (layer_case.shapes.empty() || layer_case.shapes[0].axes() == 0) return;
+  if (!layer_case.reshapes || layer_case.shapes.empty() || layer_case.shapes[0].axes() == 0) return;
   const int64_t items = layer_case.shapes[0][0];
   std::vector<Shape> larger;
   for (const Shape& shape : layer_case.shapes) {
@@ -225,7 +225,7 @@ void CheckGradients(const LayerCase& layer_case, const LayerParameter& layer,
     if (statistics.count(path)) continue;
     if (StartsWith(path, "input_diff/")) {
       CheckGradientsOf(layer_case, &runner, "input/" + path.substr(11), gradient);
-    } else if (StartsWith(path, "param_diff/")) {
+    } else if (layer_case.param_gradients && StartsWith(path, "param_diff/")) {
       CheckGradientsOf(layer_case, &runner, "param/" + path.substr(11), gradient);
     }
   }

@@ -35,6 +35,10 @@ struct LayerCase {
   float tolerance = 1e-2f;
   /// Whether two devices or thread counts may differ by rounding; else they agree to the bit.
   bool rounding = true;
+  /// Whether params' gradients are derivatives of the loss.
+  bool param_gradients = true;
+  /// Whether three more items are a batch, too.
+  bool reshapes = true;
 };
 
 /// Runs everything that holds for every layer:
