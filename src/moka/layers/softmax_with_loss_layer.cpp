@@ -114,8 +114,10 @@ struct TargetGradient {
 /// it is. Szegedy et al., "Rethinking the Inception Architecture" (CVPR 2016); SegNet.
 ///
 /// Scores N x C x ..., labels of any shape with one label a position, in [0, C). The second top, if
-/// there is one, is p; no gradient enters through it. Throws Error for a label that is no class.
-/// Follows Caffe's SoftmaxWithLoss.
+/// there is one, is p; the third, which SoftmaxWithLossOHEM has, the loss of each position before
+/// the normalizer, in the shape of the labels. No gradient enters through them. Throws Error for a
+/// label that is no class. Follows Caffe's SoftmaxWithLoss; SoftmaxWithLossOHEM is R-FCN's (Dai et
+/// al., 2016).
 class SoftmaxWithLossLayer : public LossLayer {
  public:
   using LossLayer::LossLayer;
@@ -140,6 +142,7 @@ class SoftmaxWithLossLayer : public LossLayer {
         LossNormalizer(param().loss_param(), LossParameter::VALID, positions, view_.outer);
     p_.Resize(bottoms[0]->shape());
     if (tops.size() > 1) tops[1]->Resize(bottoms[0]->shape());
+    if (tops.size() > 2) tops[2]->Resize(bottoms[1]->shape());
   }
 
   void Forward(Context& context, const BlobVector& bottoms, const BlobVector& tops) override {
@@ -147,11 +150,12 @@ class SoftmaxWithLossLayer : public LossLayer {
     const ClassLabels labels = labels_.Check(context, *bottoms[1], view_.axis);
     float* p = p_.Write(context);
     SoftmaxForward(context, view_, scores, p);
-    if (Plain()) {
+    if (Plain() && tops.size() < 3) {
       WriteLoss<SumOfValid>(context, bottoms[1]->count(), LogLossAt{labels, view_, p}, normalizer_,
                             tops);
     } else {
-      float* loss = context.Scratch(bottoms[1]->count());
+      float* loss =
+          tops.size() < 3 ? context.Scratch(bottoms[1]->count()) : tops[2]->data().Write(context);
       ForEach2D(context, view_.outer, view_.inner, TargetLoss{Parts(context, labels), p, loss},
                 8 * view_.axis);
       WriteLoss<SumOfValid>(context, bottoms[1]->count(), LoadPositionLoss{labels, loss},
@@ -205,6 +209,14 @@ const RegisterLayer<SoftmaxWithLossLayer> kRegistration(
         .Field("softmax_param")
         .Bottoms(2, "scores, N x C x ..., and labels, one a position")
         .Tops(1, 2, "the loss, and the probabilities if wanted")
+        .MakesMissingTops());
+
+const RegisterLayer<SoftmaxWithLossLayer> kOHEMRegistration(
+    LayerInfo("SoftmaxWithLossOHEM")
+        .Summary("SoftmaxWithLoss that tells the loss of each region, too (R-FCN)")
+        .Field("softmax_param")
+        .Bottoms(2, "scores, R x C x ..., and labels, one a position")
+        .Tops(1, 3, "the loss, the probabilities and the loss of each position if wanted")
         .MakesMissingTops());
 
 }  // namespace

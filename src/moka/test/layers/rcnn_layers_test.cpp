@@ -9,6 +9,7 @@ namespace {
 
 MOKA_GOLDEN(rcnn, Proposal, "proposal_");
 MOKA_GOLDEN(rcnn, SmoothL1LossOHEM, "smooth_l1_ohem_");
+MOKA_GOLDEN(rcnn, SoftmaxWithLossOHEM, "softmax_ohem");
 
 constexpr char kProposal[] =
     "type: 'Proposal' bottom: 'scores' bottom: 'offsets' bottom: 'size' top: 'rois'";
@@ -59,6 +60,15 @@ TEST(SmoothL1LossOHEM, OnAllDevicesWithItsGradient) {
   CheckLayer({layer, {Shape{3, 4, 2}, Shape{3, 4, 2}}, TRAIN, halves});
   CheckLayer({layer + " bottom: 'w'", {Shape{3, 8}, Shape{3, 8}, Shape{3, 8}}, TRAIN, halves});
   ExpectError({layer, {Shape{3}, Shape{3}}, TRAIN, halves}, {"R x C", "shape 3"});
+}
+
+TEST(SoftmaxWithLossOHEM, OnAllDevicesWithItsGradient) {
+  const std::string layer = "type: 'SoftmaxWithLossOHEM' bottom: 'x' bottom: 'labels' top: 'loss' ";
+  CheckLayer({layer, {Shape{5, 4, 2}, Shape{5, 2}}, TRAIN, Labels(1, 4)});
+  LayerCase of_regions{
+      layer + "top: 'p' top: 'of_regions'", {Shape{5, 4}, Shape{5}}, TRAIN, Labels(1, 4)};
+  of_regions.gradients = false;  // none enters through these tops
+  CheckLayer(of_regions);
 }
 
 constexpr char kAnnotator[] =
