@@ -40,7 +40,8 @@ LIB := $(BUILD_DIR)/lib/libmoka.so
 TESTS := $(if $(TEST_SOURCES),$(BUILD_DIR)/test/moka_tests)
 TOOLS := $(patsubst tools/%.cpp,$(BUILD_DIR)/tools/%,$(TOOL_SOURCES))
 # Names under which Caffe's users know the program: it acts as the command that is called so.
-CAFFE_NAMES := caffe convert_imageset compute_image_mean extract_features
+CAFFE_NAMES := caffe convert_imageset compute_image_mean extract_features \
+  upgrade_net_proto_text upgrade_net_proto_binary upgrade_solver_proto_text
 CAFFE := $(if $(filter %/moka,$(TOOLS)),$(addprefix $(BUILD_DIR)/tools/,$(CAFFE_NAMES)))
 EXAMPLES := $(patsubst examples/%.cpp,$(BUILD_DIR)/examples/%,$(EXAMPLE_SOURCES))
 

@@ -46,7 +46,10 @@ std::string DeviceFromFlags() {
 }
 
 std::shared_ptr<Context> MakeContext(const std::string& device) {
-  if (FLAGS_threads < 0) throw UsageError(Text("--threads=", FLAGS_threads, " cannot be"));
+  constexpr int kMostThreads = 1024;
+  if (FLAGS_threads < 0 || FLAGS_threads > kMostThreads) {
+    throw UsageError(Text("--threads=", FLAGS_threads, " cannot be: it takes 0 to ", kMostThreads));
+  }
   return std::make_shared<Context>(device, FLAGS_threads);
 }
 

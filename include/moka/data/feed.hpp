@@ -63,6 +63,10 @@ class Feed {
   /// are fewer records than the state says.
   void SetState(const FeedState& state);
 
+  /// From the next batch on, batches end with the epoch: the last one may have fewer items. Else
+  /// they go on with the first record.
+  void EndBatchesWithEpoch();
+
   /// Records in one epoch.
   int64_t count() const { return count_; }
 
@@ -76,6 +80,7 @@ class Feed {
   struct Job {
     Batch batch;
     int64_t position = 0;  // of its first item
+    int64_t items = 0;
     int64_t claimed = 0, loaded = 0;
     int64_t failed_item = 0;
     std::exception_ptr error;
@@ -85,7 +90,7 @@ class Feed {
   void Work();
   bool CanClaim() const;
   std::shared_ptr<Job> Claim(int64_t* begin, int64_t* end);
-  void Prepare(Batch* batch);
+  void Prepare(int64_t items, Batch* batch) const;
   void LoadItem(Source::Reader* reader, Job* job, int64_t item);
   void WarnOnce(int64_t record, const char* what);
 
@@ -105,6 +110,7 @@ class Feed {
   std::deque<std::shared_ptr<Job>> jobs_;  // in order; only the last may have unclaimed items
   std::vector<Batch> spare_;
   int64_t next_position_ = 0;
+  bool end_with_epoch_ = false;
   std::set<int64_t> warned_;
   bool stopping_ = false;
 

@@ -11,12 +11,16 @@ namespace moka {
 /// The values of all outputs of a net, one after the other.
 std::vector<float> OutputValues(const Net& net);
 
+/// The items of a net's batch: the largest first axis of a top of a layer without bottoms.
+int64_t ItemsABatch(const Net& net);
+
 struct MeanOutput {
   std::vector<float> values;  // like OutputValues
   double loss = 0;
 };
 
-/// Runs `batches` forward passes and averages the outputs and the loss. `on_batch`, if not null, is
+/// Runs `batches` forward passes and averages the outputs and the loss; a batch with fewer items
+/// counts for less. `on_batch`, if not null, is
 /// called after each pass with its number; false from it ends the run early.
 MeanOutput MeanOutputs(Net* net, int batches,
                        const std::function<bool(int batch)>& on_batch = nullptr);

@@ -41,8 +41,17 @@ struct TextProblem {
 std::vector<TextProblem> ParseText(const std::string& text, const std::string& file,
                                    const TextOptions& options, google::protobuf::Message* out);
 
+/// How much of the text a message like `out` can take: fields that it has, less the mistakes. Tells
+/// nets and solvers apart.
+int TextFit(const std::string& text, const TextOptions& options, google::protobuf::Message* out);
+
+/// `this is a solver's prototxt, not a net's` for a text that fits the other one of NetParameter
+/// and SolverParameter better than `wanted`, empty for others.
+std::string WrongTextKind(const std::string& text, const google::protobuf::Message& wanted);
+
 /// Reads the file at `path` into `out` and logs the warnings. Throws one Error that lists the
-/// errors, a line each, the first twenty if there are more; and when the file cannot be read.
+/// errors, a line each, the first twenty if there are more, or says that a net was given for a
+/// solver or the other way round; and when the file cannot be read.
 void ReadText(const std::string& path, google::protobuf::Message* out,
               const TextOptions& options = {});
 

@@ -16,6 +16,11 @@ namespace moka {
 
 class UpdateRule;
 
+/// The description with max_epoch turned into max_iter, for which its training net is built, with
+/// its data. Does nothing without max_epoch. Throws Error where the net does not know how many
+/// records there are.
+SolverParameter WithIterations(const SolverParameter& param);
+
 /// What somebody outside (a signal, usually) asks of a solver between two iterations.
 enum class SolverAction { kNone, kStop, kSnapshot };
 
@@ -57,14 +62,15 @@ class Solver {
   /// Whether Restore leaves data sources at their beginning, as Caffe does.
   void set_data_from_start(bool from_start) { data_from_start_ = from_start; }
 
-  /// Trains until max_iter or a stop; tests and saves on the way as the description says.
+  /// Trains until max_iter, stop_early or a stop; tests and saves on the way as the description
+  /// says.
   void Solve();
 
   /// Trains `iterations` more.
   void Step(int64_t iterations);
 
-  /// Runs all test nets and logs the mean of each output over test_iter batches, which is returned
-  /// net by net, value by value.
+  /// Runs all test nets and logs the mean of each output over test_iter batches (without test_iter
+  /// over all records, each once), which is returned net by net, value by value.
   std::vector<std::vector<float>> TestAll();
 
   /// Saves params and state; returns the path of the state. Nothing half-written stays behind.
@@ -79,11 +85,15 @@ class Solver {
   /// The loss of the last iteration: the mean over iter_size batches.
   float last_loss() const { return losses_.empty() ? 0 : losses_.back(); }
 
+  /// The steps taken by the policies that depend on the training (plateau, stepearly).
+  int policy_steps() const { return progress_.current_step(); }
+
   /// What the update rule remembers, in the order of Caffe's solver states.
   const std::vector<Tensor>& history() const { return history_; }
 
  private:
   void BuildNets();
+  void TestInTraining();
   double ForwardBackward();
   void Update();
   float ClipFactor(float scale);
@@ -91,7 +101,6 @@ class Solver {
   void LogIteration();
   std::vector<float> Test(size_t index);
   bool Intermission();
-  int64_t ItemsABatch() const;
   void TrySnapshot();
   std::string SnapshotPath(const std::string& extension) const;
   double SecondsWaiting() const;
@@ -104,6 +113,7 @@ class Solver {
   std::vector<Tensor> history_;
   int64_t iteration_ = 0;
   std::deque<float> losses_;
+  SolverState progress_;
   bool data_from_start_ = false;
   bool stopped_ = false;
   std::function<SolverAction()> action_;

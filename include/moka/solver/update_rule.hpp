@@ -11,14 +11,15 @@
 namespace moka {
 
 /// What every rule does before its own arithmetic: g = gradient * scale + decay * R'(w), where R is
-/// |w| (L1) or w^2 / 2 (L2).
+/// |w| (L1) or w^2 / 2 (L2). (AdamW leaves the decay to its step.)
 struct UpdateStep {
   float rate;   // learning rate of this param
   float decay;  // weight decay of this param
   bool l1;
   float scale;  // 1 / iter_size, times the factor of clip_gradients
   int64_t iteration;
-  bool keep_step;  // whether the gradient is replaced by the step, for snapshot_diff
+  bool keep_step;      // whether the gradient is replaced by the step, for snapshot_diff
+  float momentum = 0;  // of SGD, Nesterov and LARS
 };
 
 /// How a solver type moves a param along its gradient, and what it remembers for that: `histories`

@@ -63,7 +63,7 @@ void Feed::Next(Batch* batch) {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto begin = std::chrono::steady_clock::now();
     ready_.wait(lock,
-                [this] { return !jobs_.empty() && jobs_.front()->loaded == options_.batch_size; });
+                [this] { return !jobs_.empty() && jobs_.front()->loaded == jobs_.front()->items; });
     seconds_waiting_ +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     job = std::move(jobs_.front());
@@ -87,6 +87,14 @@ void Feed::SetState(const FeedState& state) {
     next_position_ = order_.PositionOf(state);
   }
   work_.notify_all();
+}
+
+void Feed::EndBatchesWithEpoch() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    end_with_epoch_ = true;
+  }
+  SetState(state_);
 }
 
 void Feed::Work() {
@@ -113,48 +121,50 @@ void Feed::Work() {
       job->failed_item = item;
     }
     job->loaded += end - begin;
-    if (job->loaded == options_.batch_size) ready_.notify_one();
+    if (job->loaded == job->items) ready_.notify_one();
   }
 }
 
 bool Feed::CanClaim() const {
-  const bool unclaimed = !jobs_.empty() && jobs_.back()->claimed < options_.batch_size;
+  const bool unclaimed = !jobs_.empty() && jobs_.back()->claimed < jobs_.back()->items;
   return unclaimed || static_cast<int64_t>(jobs_.size()) < options_.prefetch;
 }
 
 std::shared_ptr<Feed::Job> Feed::Claim(int64_t* begin, int64_t* end) {
-  if (jobs_.empty() || jobs_.back()->claimed == options_.batch_size) {
+  if (jobs_.empty() || jobs_.back()->claimed == jobs_.back()->items) {
     const auto job = std::make_shared<Job>();
     job->position = next_position_;
-    next_position_ += options_.batch_size;
+    const int64_t left = count_ - next_position_ % count_;
+    job->items = end_with_epoch_ ? std::min(options_.batch_size, left) : options_.batch_size;
+    next_position_ += job->items;
     if (!spare_.empty()) {
       job->batch = std::move(spare_.back());
       spare_.pop_back();
     }
-    Prepare(&job->batch);
+    Prepare(job->items, &job->batch);
     job->batch.next = order_.StateAt(next_position_);
     jobs_.push_back(job);
   }
   const std::shared_ptr<Job>& job = jobs_.back();
   *begin = job->claimed;
-  *end = job->claimed = std::min(job->claimed + run_, options_.batch_size);
+  *end = job->claimed = std::min(job->claimed + run_, job->items);
   return job;
 }
 
-void Feed::Prepare(Batch* batch) {
+void Feed::Prepare(int64_t items, Batch* batch) const {
   batch->arrays.resize(shapes_.size());
   batch->rows.resize(options_.batch_size);
   for (size_t i = 0; i < shapes_.size(); ++i) {
     BatchArray& array = batch->arrays[i];
     array.shape = shapes_[i];
-    array.shape.insert(array.shape.begin(), options_.batch_size);
+    array.shape.insert(array.shape.begin(), items);
     array.values.Resize(std::accumulate(array.shape.begin(), array.shape.end(), int64_t{1},
                                         std::multiplies<int64_t>()));
   }
 }
 
 void Feed::LoadItem(Source::Reader* reader, Job* job, int64_t item) {
-  const Slot slot(&job->batch, item, options_.batch_size);
+  const Slot slot(&job->batch, item, job->items);
   for (int64_t bad = 0;; ++bad) {
     const RecordOrder::Place place = order_.At(job->position + item + bad);
     try {

@@ -18,6 +18,8 @@ class FeedLayer : public NoBackwardLayer {
 
   bool GetReaderState(ReaderState* state) const override;
   void SetReaderState(const ReaderState& state) override;
+  int64_t records() const override { return feed_ ? feed_->count() : 0; }
+  void EndBatchesWithData() override { feed_->EndBatchesWithEpoch(); }
   double seconds_waiting() const override { return feed_->seconds_waiting(); }
   int64_t Operations(const BlobVector&, const BlobVector&) const override { return 0; }
 

@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace moka {
@@ -15,22 +16,36 @@ std::vector<float> OutputValues(const Net& net) {
   return values;
 }
 
+int64_t ItemsABatch(const Net& net) {
+  int64_t items = 0;
+  for (const NetLayer& layer : net.layers()) {
+    if (!layer.bottoms.empty() || layer.tops.empty()) continue;
+    if (layer.tops[0]->shape().axes() > 0) items = std::max(items, layer.tops[0]->shape()[0]);
+  }
+  return items;
+}
+
 MeanOutput MeanOutputs(Net* net, int batches, const std::function<bool(int batch)>& on_batch) {
   std::vector<double> sums;
-  double loss = 0;
+  double loss = 0, weights = 0;
+  int64_t first_items = 0;
   int done = 0;
   while (done < batches) {
     net->Forward();
+    const int64_t items = std::max<int64_t>(ItemsABatch(*net), 1);
+    if (done == 0) first_items = items;
+    const double weight = static_cast<double>(items) / static_cast<double>(first_items);
+    weights += weight;
     const std::vector<float> values = OutputValues(*net);
     if (sums.empty()) sums.resize(values.size());
-    for (size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
-    loss += net->Loss();
+    for (size_t i = 0; i < values.size(); ++i) sums[i] += weight * values[i];
+    loss += weight * net->Loss();
     ++done;
     if (on_batch && !on_batch(done - 1)) break;
   }
   MeanOutput mean;
-  for (double sum : sums) mean.values.push_back(static_cast<float>(sum / done));
-  mean.loss = done > 0 ? loss / done : 0;
+  for (double sum : sums) mean.values.push_back(static_cast<float>(sum / weights));
+  mean.loss = done > 0 ? loss / weights : 0;
   return mean;
 }
 

@@ -99,12 +99,9 @@ constexpr ForkFields kForkFields[] = {
     {"SolverParameter", kIgnored, "Intel", "multinode_param"},
     {"SolverParameter", kIgnored, "", "snapshot_before_train solver_trace_param"},
     {"SolverParameter", kRefused, "NVIDIA",
-     "momentum_policy max_momentum momentum_power larc larc_policy larc_eta larc_turbo "
-     "weight_decay_policy weight_decay_power max_weight_decay"},
-    {"SolverParameter", kRefused, "Intel", "local_lr_auto local_gw_ratio"},
+     "larc_turbo weight_decay_policy weight_decay_power max_weight_decay"},
     {"SolverParameter", kRefused, "",
-     "test_offset stagelr stageiter stepearly momentum_start momentum_end "
-     "terminal_epoch_number"},
+     "test_offset momentum_start momentum_end terminal_epoch_number"},
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "moka/base/atomic_file.hpp"
 #include "moka/base/error.hpp"
 #include "moka/base/strings.hpp"
+#include "moka/proto/moka.pb.h"
 #include "moka/proto/source.hpp"
 #include "moka/proto/text_kind.hpp"
 #include "moka/proto/text_parser.hpp"
@@ -62,7 +63,35 @@ void ReadTextFrom(const std::string& text, const std::string& file, google::prot
       errors.push_back(problem);
     }
   }
-  if (!errors.empty()) throw Error(Listed(errors));
+  if (errors.empty()) return;
+  const std::string other = WrongTextKind(text, *out);
+  throw Error(other.empty() ? Listed(errors) : file + ": " + other);
+}
+
+int TextFit(const std::string& text, const TextOptions& options, google::protobuf::Message* out) {
+  int fit = 0;
+  for (const TextProblem& problem : ParseText(text, "", options, out)) {
+    fit -= problem.warning ? 0 : 1;
+  }
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  out->GetReflection()->ListFields(*out, &fields);
+  for (const auto* field : fields) {
+    if (field == SourceFieldOf(out->GetDescriptor())) continue;
+    fit += field->is_repeated() ? out->GetReflection()->FieldSize(*out, field) : 1;
+  }
+  return fit;
+}
+
+std::string WrongTextKind(const std::string& text, const google::protobuf::Message& wanted) {
+  const auto* type = wanted.GetDescriptor();
+  if (type != NetParameter::descriptor() && type != SolverParameter::descriptor()) return "";
+  NetParameter net;
+  SolverParameter solver;
+  const int net_fit = TextFit(text, {}, &net), solver_fit = TextFit(text, {}, &solver);
+  const bool wants_net = type == NetParameter::descriptor();
+  if (wants_net && solver_fit > net_fit) return "this is a solver's prototxt, not a net's";
+  if (!wants_net && net_fit > solver_fit) return "this is a net's prototxt, not a solver's";
+  return "";
 }
 
 void ReadText(const std::string& path, google::protobuf::Message* out, const TextOptions& options) {

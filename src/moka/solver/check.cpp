@@ -102,7 +102,7 @@ class SolverCheck {
       UpgradeSolver(&solver_);
     } catch (const Error& error) {
       sound = false;
-      result_.problems.push_back(Text(text_.path(), ": ", error.what()));
+      result_.problems.push_back(error.what());
     }
     if (sound) CheckSolver(solver_, &result_.problems);
     SolverNets nets;
@@ -110,9 +110,8 @@ class SolverCheck {
       nets = FindNets(solver_, [this](const std::string& path, const std::string& field) {
         return Read(path, field);
       });
-    } catch (Error& error) {
-      const std::string place = PlaceText(solver_.source());
-      if (sound) result_.problems.push_back(error.In(place.empty() ? text_.path() : place).what());
+    } catch (const Error& error) {
+      if (sound) result_.problems.push_back(error.what());
       nets = AssumedNets();
     }
     SortByPlace(text_.path(), &result_.problems);
@@ -133,13 +132,18 @@ class SolverCheck {
     if (!added.second) return file.net;
     try {
       file.text = std::make_unique<CheckedText>(path, options_.text);
+      if (file.text->IsSolver()) {
+        file.text = nullptr;
+        Fail(path, ": this is a solver's prototxt, not a net's");
+      }
       file.text->Parse(&file.net);
       AddTextProblems(*file.text, &net_result_);
+    } catch (const MissingFile&) {
+      result_.notes.push_back(Text(FieldPlaceOf(solver_.source(), field), ": net ", path,
+                                   " is not here; only the solver itself was checked\n",
+                                   "  paths are relative to the current folder, ",
+                                   std::filesystem::current_path().string()));
     } catch (Error& error) {
-      if (dynamic_cast<const MissingFile*>(&error) != nullptr) {
-        error.Hint("paths are relative to the current folder, " +
-                   std::filesystem::current_path().string());
-      }
       result_.problems.push_back(error.In(FieldPlaceOf(solver_.source(), field)).what());
     }
     file.net.mutable_source()->set_file(path);
@@ -189,9 +193,7 @@ CheckResult CheckFile(const std::string& path, const CheckOptions& options) {
   CheckResult result;
   try {
     CheckedText text(path, options.text);
-    NetParameter net;
-    SolverParameter solver;
-    if (text.Fit(&solver) > text.Fit(&net)) {
+    if (text.IsSolver()) {
       SolverCheck(&text, options, &result).Run();
     } else {
       CheckNetFile(&text, options, &result);

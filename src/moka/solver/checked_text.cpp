@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "moka/base/atomic_file.hpp"
-#include "moka/proto/source.hpp"
 
 namespace moka {
 namespace {
@@ -43,20 +42,6 @@ void CheckedText::Parse(google::protobuf::Message* message) {
 
 bool CheckedText::understood() const {
   return std::none_of(problems_.begin(), problems_.end(), IsOpen);
-}
-
-int CheckedText::Fit(google::protobuf::Message* message) const {
-  int fit = 0;
-  for (const TextProblem& problem : ParseText(text_, path_, options_, message)) {
-    fit -= problem.warning ? 0 : 1;
-  }
-  std::vector<const google::protobuf::FieldDescriptor*> fields;
-  message->GetReflection()->ListFields(*message, &fields);
-  for (const auto* field : fields) {
-    if (field == SourceFieldOf(message->GetDescriptor())) continue;
-    fit += field->is_repeated() ? message->GetReflection()->FieldSize(*message, field) : 1;
-  }
-  return fit;
 }
 
 NetDoubts CheckedText::Doubts(const NetParameter& net) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "moka/net/net.hpp"
+#include "moka/proto/moka.pb.h"
 #include "moka/proto/text_reader.hpp"
 
 namespace moka {
@@ -22,8 +23,8 @@ class CheckedText {
   /// Whether all of it was understood, or at least read as it was probably meant.
   bool understood() const;
 
-  /// How much of the text `message` could take: fields that it knows less those it does not.
-  int Fit(google::protobuf::Message* message) const;
+  /// Whether it is a solver rather than a net.
+  bool IsSolver() const { return !WrongTextKind(text_, NetParameter()).empty(); }
 
   /// What is unknown about a net that was read from this text; `this` must outlive it.
   NetDoubts Doubts(const NetParameter& net) const;

@@ -10,6 +10,7 @@
 #include "moka/net/weights.hpp"
 #include "moka/proto/model_io.hpp"
 #include "moka/solver/lr_policy.hpp"
+#include "moka/solver/progress.hpp"
 #include "moka/solver/solver.hpp"
 #include "moka/solver/update_rule.hpp"
 
@@ -99,10 +100,12 @@ std::string Solver::Snapshot() {
       WriteModel(SnapshotPath(".caffemodel"), WithBlobs(*net_, param_.snapshot_diff()),
                  param_.snapshot_format());
 
-  SolverState state;
+  SolverState state = progress_;
   state.set_iter(static_cast<int32_t>(iteration_));
   state.set_learned_net(model);
-  state.set_current_step(CurrentStep(param_, std::max<int64_t>(iteration_ - 1, 0)));
+  if (!DependsOnTraining(param_)) {
+    state.set_current_step(CurrentStep(param_, std::max<int64_t>(iteration_ - 1, 0)));
+  }
   state.set_solver_type(param_.type());
   for (const Tensor& tensor : history_) {
     ToBlobProto(tensor.shape().dims(), tensor.Read(), state.add_history());
@@ -137,6 +140,7 @@ void Solver::Restore(const std::string& state_file) {
     std::copy(history[i].data.begin(), history[i].data.end(), history_[i].Write());
   }
   iteration_ = state.iter();
+  progress_ = ProgressOf(state);
   losses_.assign(state.smoothed_loss().begin(), state.smoothed_loss().end());
   if (data_from_start_) return;
   ForEachLayer(net_.get(), test_nets_,

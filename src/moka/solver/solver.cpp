@@ -6,8 +6,11 @@
 
 #include "moka/base/error.hpp"
 #include "moka/device/math.hpp"
+#include "moka/solver/epochs.hpp"
+#include "moka/solver/layer_rate.hpp"
 #include "moka/solver/lr_policy.hpp"
 #include "moka/solver/pace.hpp"
+#include "moka/solver/progress.hpp"
 #include "moka/solver/solver_nets.hpp"
 #include "moka/solver/update_rule.hpp"
 
@@ -41,6 +44,9 @@ void Solver::BuildNets() {
     test_nets_.push_back(std::make_unique<Net>(test.param, test.state, context_, options));
     test_nets_.back()->ShareParamsWith(*net_);
   }
+  SetIterations(*net_, &param_);
+  TestInOnePass(test_nets_, &param_);
+  if (!test_nets_.empty()) WatchedResult(param_, *test_nets_[0], {});
 }
 
 void Solver::Solve() {
@@ -70,14 +76,15 @@ void Solver::Step(int64_t iterations) {
     net_->ClearParamDiffs();
     const bool begins = iteration_ > 0 || param_.test_initialization();
     if (param_.test_interval() > 0 && iteration_ % param_.test_interval() == 0 && begins) {
-      const double before = Pace::Now();
-      TestAll();
-      pace_->Exclude(Pace::Now() - before);
+      TestInTraining();
+      stopped_ = HasStalled(param_, progress_);
+      if (stopped_) break;
     }
     const double loss = ForwardBackward();
     CheckFinite(loss);
     losses_.push_back(static_cast<float>(loss));
     if (static_cast<int>(losses_.size()) > param_.average_loss()) losses_.pop_front();
+    SeeLoss(param_, iteration_, smoothed_loss(), &progress_);
     if (param_.display() > 0 && iteration_ % param_.display() == 0) LogIteration();
     Update();
     ++iteration_;
@@ -98,7 +105,7 @@ double Solver::ForwardBackward() {
 }
 
 void Solver::Update() {
-  const float rate = LearningRate(param_, iteration_);
+  const float rate = LearningRate(param_, iteration_, progress_.current_step());
   if (param_.display() > 0 && iteration_ % param_.display() == 0) {
     LOG(INFO) << "Iteration " << iteration_ << ", lr = " << rate;
   }
@@ -108,15 +115,20 @@ void Solver::Update() {
     std::vector<Tensor*> history;
     for (int k = 0; k < rule_->histories(); ++k)
       history.push_back(&history_[k * params.size() + i]);
-    const UpdateStep step{rate * params[i].lr_mult,
-                          param_.weight_decay() * params[i].decay_mult,
-                          param_.regularization_type() == "L1",
-                          scale,
-                          iteration_,
-                          param_.snapshot_diff()};
+    UpdateStep step{rate * params[i].lr_mult,
+                    param_.weight_decay() * params[i].decay_mult,
+                    param_.regularization_type() == "L1",
+                    scale,
+                    iteration_,
+                    param_.snapshot_diff(),
+                    Momentum(param_, iteration_, rate)};
+    Blob& blob = *params[i].blob;
     // What is frozen and does not decay cannot move, nor can its history.
     if (params[i].lr_mult == 0 && step.decay == 0) continue;
-    rule_->Update(*context_, step, params[i].blob.get(), history);
+    if (HasLayerRates(param_) && params[i].lr_mult != 0) {
+      step.rate = LayerRate(param_, *context_, step, rate, blob) * params[i].lr_mult;
+    }
+    rule_->Update(*context_, step, &blob, history);
   }
 }
 

@@ -1,8 +1,6 @@
 // What a solver says while it trains. The wording is Caffe's where log parsers look for it.
 #include <glog/logging.h>
 
-#include <algorithm>
-
 #include "moka/base/strings.hpp"
 #include "moka/net/outputs.hpp"
 #include "moka/solver/pace.hpp"
@@ -19,7 +17,7 @@ void Solver::LogIteration() {
             << param_.display() << " iters), loss = " << smoothed_loss();
   LogOutputs("Train", *net_, OutputValues(*net_));
   if (done > 0 && seconds > 0) {
-    const double items = static_cast<double>(ItemsABatch()) * param_.iter_size();
+    const double items = static_cast<double>(ItemsABatch(*net_)) * param_.iter_size();
     const double mean = (now - pace_->began - pace_->excluded) /
                         static_cast<double>(iteration_ - pace_->first_iteration);
     LOG(INFO) << "    " << static_cast<int64_t>(rate * items) << " images/s, "
@@ -32,16 +30,6 @@ void Solver::LogIteration() {
   pace_->shown_iteration = iteration_;
   pace_->shown_waiting = waited;
   pace_->shown_excluded = 0;
-}
-
-/// The largest batch that a layer without bottoms gives.
-int64_t Solver::ItemsABatch() const {
-  int64_t items = 0;
-  for (const NetLayer& layer : net_->layers()) {
-    if (!layer.bottoms.empty() || layer.tops.empty()) continue;
-    if (layer.tops[0]->shape().axes() > 0) items = std::max(items, layer.tops[0]->shape()[0]);
-  }
-  return items;
 }
 
 double Solver::SecondsWaiting() const {

@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 
@@ -10,6 +11,7 @@
 #include "moka/proto/text_reader.hpp"
 #include "moka/proto/upgrade.hpp"
 #include "moka/solver/solver.hpp"
+#include "moka/solver/solver_fields.hpp"
 
 namespace moka {
 namespace {
@@ -26,8 +28,9 @@ NetSource FindTrain(const SolverParameter& param, const NetReader& read) {
   const int ways =
       param.has_net() + param.has_net_param() + param.has_train_net() + param.has_train_net_param();
   if (ways != 1) {
-    throw Error(Text("the solver names ", ways, " training nets"))
-        .Hint("give exactly one of net, net_param, train_net, train_net_param");
+    Error error(Text("the solver names ", ways, " training nets"));
+    error.Hint("give exactly one of net, net_param, train_net, train_net_param");
+    ThrowAt(param, param.has_train_net() ? "train_net" : "net", error);
   }
   NetSource train;
   if (param.has_net()) train.param = read(param.net(), "net");
@@ -42,9 +45,14 @@ NetSource FindTrain(const SolverParameter& param, const NetReader& read) {
 std::vector<NetParameter> FindTest(const SolverParameter& param, const NetReader& read) {
   const int own = param.test_net_size() + param.test_net_param_size();
   const bool shared = param.has_net() || param.has_net_param();
-  const int count = param.test_iter_size();
-  Require(shared ? count >= own : count == own, "the solver has ", count, " test_iter for ", own,
-          " test net(s): give each test net its test_iter");
+  // Without test_iter there is no telling how often `net` is tested: once, or in each test_state.
+  int count = param.test_iter_size();
+  if (count == 0) {
+    const bool tests = shared && own == 0 && param.test_interval() > 0;
+    count = tests ? std::max(1, param.test_state_size()) : own;
+  }
+  RequireField(shared ? count >= own : count == own, param, "test_iter", "the solver has ", count,
+               " test_iter for ", own, " test net(s): give each test net its test_iter");
   std::vector<NetParameter> nets(param.test_net_param().begin(), param.test_net_param().end());
   for (const std::string& file : param.test_net()) nets.push_back(read(file, "test_net"));
   while (static_cast<int>(nets.size()) < count) {
@@ -55,18 +63,15 @@ std::vector<NetParameter> FindTest(const SolverParameter& param, const NetReader
 
 }  // namespace
 
-NetParameter ReadNet(const std::string& path, const std::string& field,
-                     const TextOptions& options) {
+NetParameter ReadNet(const SolverParameter& param, const std::string& path,
+                     const std::string& field, const TextOptions& options) {
   NetParameter net;
   try {
     ReadText(path, &net, options);
-  } catch (Error& error) {
-    if (!std::filesystem::exists(path)) {
-      error.In(Text("solver field ", field))
-          .Hint("paths are relative to the current folder, " +
-                std::filesystem::current_path().string());
-    }
-    throw;
+  } catch (MissingFile& error) {
+    error.Hint("paths are relative to the current folder, " +
+               std::filesystem::current_path().string());
+    ThrowAt(param, field, error);
   }
   return net;
 }
@@ -76,24 +81,28 @@ SolverNets FindNets(const SolverParameter& param, const NetReader& read) {
   nets.train = FindTrain(param, read);
   const std::vector<NetParameter> tests = FindTest(param, read);
   const int states = param.test_state_size();
-  Require(states == 0 || states == static_cast<int>(tests.size()), "the solver has ", states,
-          " test_state for ", tests.size(), " test net(s): give one each, or none");
+  RequireField(states == 0 || states == static_cast<int>(tests.size()), param, "test_state",
+               "the solver has ", states, " test_state for ", tests.size(),
+               " test net(s): give one each, or none");
   for (size_t i = 0; i < tests.size(); ++i) {
     const NetState* more = states > 0 ? &param.test_state(static_cast<int>(i)) : nullptr;
     nets.test.push_back({tests[i], StateOf(TEST, tests[i], more)});
-    Require(param.test_iter(static_cast<int>(i)) > 0, "test_iter is ",
-            param.test_iter(static_cast<int>(i)), ", but must be at least 1");
   }
-  Require(tests.empty() || param.test_interval() > 0,
-          "the solver has test nets, but no test_interval says when to run them");
-  Require(!tests.empty() || param.test_interval() == 0,
-          "test_interval is set, but no test_iter says how many batches a test takes");
+  for (int i = 0; i < param.test_iter_size(); ++i) {
+    RequireField(param.test_iter(i) > 0, param, Text("test_iter[", i, "]"), "test_iter is ",
+                 param.test_iter(i), ", but must be at least 1");
+  }
+  const char* tested = param.test_iter_size() > 0 ? "test_iter" : "test_net";
+  RequireField(tests.empty() || param.test_interval() > 0, param, tested,
+               "the solver has test nets, but no test_interval says when to run them");
+  RequireField(!tests.empty() || param.test_interval() == 0, param, "test_interval",
+               "test_interval is set, but no test_net says what is tested");
   return nets;
 }
 
 SolverNets FindNets(const SolverParameter& param) {
-  return FindNets(param, [](const std::string& path, const std::string& field) {
-    return ReadNet(path, field);
+  return FindNets(param, [&](const std::string& path, const std::string& field) {
+    return ReadNet(param, path, field);
   });
 }
 
@@ -108,12 +117,12 @@ namespace {
 
 /// Puts the nets in place of the names of their files.
 void TakeInNets(SolverParameter* param, const TextOptions& options) {
-  if (param->has_net()) *param->mutable_net_param() = ReadNet(param->net(), "net", options);
+  if (param->has_net()) *param->mutable_net_param() = ReadNet(*param, param->net(), "net", options);
   if (param->has_train_net()) {
-    *param->mutable_train_net_param() = ReadNet(param->train_net(), "train_net", options);
+    *param->mutable_train_net_param() = ReadNet(*param, param->train_net(), "train_net", options);
   }
   for (const std::string& file : param->test_net()) {
-    *param->add_test_net_param() = ReadNet(file, "test_net", options);
+    *param->add_test_net_param() = ReadNet(*param, file, "test_net", options);
   }
   param->clear_net();
   param->clear_train_net();

@@ -28,9 +28,10 @@ void CheckSolver(const SolverParameter& param, std::vector<std::string>* problem
 /// Reads the prototxt at a path that stands in the solver's field of that name.
 using NetReader = std::function<NetParameter(const std::string& path, const std::string& field)>;
 
-/// Throws Error that says which field names the file.
-NetParameter ReadNet(const std::string& path, const std::string& field,
-                     const TextOptions& options = TextOptions());
+/// Reads the net that a field of the solver names; where there is no such file, the Error has the
+/// field's place.
+NetParameter ReadNet(const SolverParameter& param, const std::string& path,
+                     const std::string& field, const TextOptions& options = TextOptions());
 
 /// The nets that a solver trains and tests: `net` (or net_param) for both, or train_net and
 /// test_net of their own; a test net for each test_iter. States are the phase, then what the

@@ -3,9 +3,23 @@
 
 #include "moka/net/outputs.hpp"
 #include "moka/solver/detection_test_pass.hpp"
+#include "moka/solver/pace.hpp"
+#include "moka/solver/progress.hpp"
 #include "moka/solver/solver.hpp"
 
 namespace moka {
+
+/// A test whose result may lower the rate or end the training, and whose time is not training's.
+void Solver::TestInTraining() {
+  const double before = Pace::Now();
+  const std::vector<std::vector<float>> means = TestAll();
+  pace_->Exclude(Pace::Now() - before);
+  if (means.empty()) return;
+  SeeTest(param_, WatchedResult(param_, *test_nets_[0], means[0]), &progress_);
+  if (HasStalled(param_, progress_)) {
+    LOG(INFO) << "No better test in " << param_.stop_early() << ": training ends (stop_early)";
+  }
+}
 
 std::vector<std::vector<float>> Solver::TestAll() {
   std::vector<std::vector<float>> means;

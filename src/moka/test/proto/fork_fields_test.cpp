@@ -16,7 +16,7 @@ TEST(ForkFields, HintsAreIgnoredAndWhatChangesAResultIsRefused) {
   EXPECT_EQ(ForkKind::kIgnored, ForkFieldKind("DataParameter", "cache"));
   EXPECT_EQ(ForkKind::kIgnored, ForkFieldKind("ConcatParameter", "engine"));
   EXPECT_EQ(ForkKind::kRefused, ForkFieldKind("LRNParameter", "fuse_type"));
-  EXPECT_EQ(ForkKind::kRefused, ForkFieldKind("SolverParameter", "larc"));
+  EXPECT_EQ(ForkKind::kRefused, ForkFieldKind("SolverParameter", "larc_turbo"));
   EXPECT_EQ(ForkKind::kLayer, ForkFieldKind("LayerParameter", "grn_param"));
   EXPECT_EQ(ForkKind::kNone, ForkFieldKind("ConvolutionParameter", "kernel_sice"));
   EXPECT_EQ(ForkKind::kNone, ForkFieldKind("ConvolutionParameter", "engine"));

@@ -118,8 +118,8 @@ TEST(TextReader, FieldsOfForksThatChangeResultsAreRefused) {
 
 TEST(TextReader, AFieldThatNothingActsOnMattersOnlyWithAnotherValue) {
   SolverParameter solver;
-  EXPECT_TRUE(ParseText("larc: false", "solver", {}, &solver).empty());
-  const std::vector<TextProblem> problems = ParseText("\nlarc: true", "solver", {}, &solver);
+  EXPECT_TRUE(ParseText("larc_turbo: false", "solver", {}, &solver).empty());
+  const std::vector<TextProblem> problems = ParseText("\nlarc_turbo: true", "solver", {}, &solver);
   ASSERT_EQ(1u, problems.size());
   EXPECT_FALSE(problems[0].warning);
   EXPECT_EQ(2, problems[0].line);

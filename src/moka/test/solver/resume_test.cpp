@@ -63,6 +63,36 @@ TEST(ResumeTest, AdamWithSeveralBatchesAnIterationGoesOnToo) {
   EXPECT_EQ(Interrupted(1, fields), Straight(1, fields));
 }
 
+struct ResumeCase {
+  const char* name;
+  const char* fields;
+};
+
+class ResumeRule : public testing::TestWithParam<ResumeCase> {};
+
+TEST_P(ResumeRule, GoesOnWhereItStopped) {
+  for (const char* format : {"BINARYPROTO", "HDF5"}) {
+    const std::string fields = Text(GetParam().fields, " snapshot_format: ", format);
+    EXPECT_EQ(Interrupted(1, fields), Straight(1, fields)) << format;
+  }
+}
+
+// Iteration 30, where training is interrupted, is within a window, a wave, the count of tests.
+INSTANTIATE_TEST_SUITE_P(
+    All, ResumeRule,
+    testing::Values(
+        ResumeCase{"AdamW", "type: 'AdamW' base_lr: 0.001"}, ResumeCase{"Lars", "type: 'LARS'"},
+        ResumeCase{"Larc", "larc: true larc_policy: 'clip'"},
+        ResumeCase{"Cosine", "lr_policy: 'cosine' period: 25 p_mult: 1.5 warmup_iter: 40"},
+        ResumeCase{"Plateau",
+                   "lr_policy: 'plateau' gamma: 0.5 plateau_winsize: 4 plateau_winsize: 7 "
+                   "plateau_winsize: 5 plateau_winsize: 6"},
+        ResumeCase{"StepEarly",
+                   "lr_policy: 'stepearly' gamma: 0.5 stepearly: 2 test_interval: 4 test_iter: 1"},
+        ResumeCase{"Momentum", "momentum_policy: 'poly' max_momentum: 0.95"},
+        ResumeCase{"OnePass", "test_interval: 7"}),
+    [](const auto& info) { return info.param.name; });
+
 // What the tests above would not see: that the data matter at all.
 TEST(ResumeTest, ReadingFromTheFirstRecordAgainEndsElsewhere) {
   auto solver = MakeSolver(1, "");
