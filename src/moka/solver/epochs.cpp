@@ -16,10 +16,13 @@ DataSize DataSizeOf(const Net& net, const char* what_for) {
   for (const NetLayer& layer : net.layers()) {
     if (layer.layer->records() == 0 || layer.tops.empty()) continue;
     const DataSize found = {layer.layer->records(), layer.tops[0]->shape()[0]};
-    Require(size.records == 0 || found.batches() == size.batches(), what_for, ": layers \"", first,
-            "\" and \"", layer.name(), "\" need ", size.batches(), " and ", found.batches(),
-            " batches for a pass over their data");
-    if (size.records == 0) first = layer.name();
+    if (size.records == 0) {
+      first = layer.name();
+    } else {
+      Require(found.batches() == size.batches(), what_for, ": layers \"", first, "\" and \"",
+              layer.name(), "\" need ", size.batches(), " and ", found.batches(),
+              " batches for a pass over their data");
+    }
     size = found;
   }
   Require(size.records > 0, what_for, ": no layer of the net \"", net.name(),

@@ -99,7 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         InvalidSolver{"weights_missing_file", {"nope.caffemodel: No such file"}},
         InvalidSolver{"weights_shape", {"net.prototxt:", "layer \"ip\"", "3 x 5", "2 x 5"}},
-        InvalidSolver{"weights_blob_count", {"net.prototxt:", "layer \"ip\"", "1 blob"}},
+        InvalidSolver{"weights_blob_count",
+                      {"net.prototxt:", "layer \"ip\"", "learns 2 blob(s), but has 1"}},
         InvalidSolver{"weights_count", {"has 9 values, but its shape 2 x 5"}},
         InvalidSolver{"weights_no_shape", {"has 10 values but no shape"}},
         InvalidSolver{"weights_truncated", {"cut short"}},

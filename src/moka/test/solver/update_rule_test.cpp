@@ -19,7 +19,7 @@ using Weights = std::vector<float>;
 class SmallSolver {
  public:
   SmallSolver(const std::string& fields, const std::string& device) {
-    SolverParameter param;
+    SolverParameter param, more;
     ReadTextFrom(
         "base_lr: 0.1 lr_policy: 'fixed' max_iter: 10 weight_decay: 0.2 momentum: 0.9 "
         "random_seed: 1 net_param { "
@@ -29,9 +29,10 @@ class SmallSolver {
         "        input_param { shape { dim: 2 dim: 1 } } } "
         "layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'y' "
         "        inner_product_param { num_output: 1 bias_term: false } } "
-        "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'y' bottom: 't' } } " +
-            fields,
+        "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'y' bottom: 't' } }",
         "solver.prototxt", &param);
+    ReadTextFrom(fields, "fields", &more);
+    param.MergeFrom(more);
     solver_ = std::make_unique<Solver>(param, std::make_shared<Context>(device, 1));
     Set({1, 2, -1, 0.5f, -1, 3}, &solver_->net().blob("x").data());
     Set({1, -2}, &solver_->net().blob("t").data());
