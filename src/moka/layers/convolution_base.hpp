@@ -21,12 +21,15 @@ class ConvolutionBase : public Layer {
                 const BlobVector& bottoms) override;
   int64_t Operations(const BlobVector& bottoms, const BlobVector& tops) const override;
 
+ protected:
+  bool has_bias() const { return param().convolution_param().bias_term(); }
+  const ConvShape& shape() const { return shape_; }
+  void ParamGradients(Context& context, const Blob& top, const Blob& bottom);
+
  private:
   bool to_maps() const { return direction_ == Direction::kToMaps; }
-  bool has_bias() const { return param().convolution_param().bias_term(); }
   int64_t num_output() const { return param().convolution_param().num_output(); }
   void CheckBottoms(const BlobVector& bottoms) const;
-  void ParamGradients(Context& context, const Blob& top, const Blob& bottom);
 
   Direction direction_;
   int64_t channels_ = 0;  // of a bottom

@@ -155,6 +155,19 @@ void ExpectSame(const RunResult& actual, const RunResult& expected, float tolera
   }
 }
 
+/// The faster engines that the layer's type has on cpu.
+std::vector<std::string> EnginesOf(const LayerParameter& layer) {
+  std::vector<std::string> names;
+  const LayerInfo* info = LayerRegistry::Get().Find(layer.type());
+  if (info == nullptr) return names;
+  for (const LayerEngine& engine : info->engines) {
+    if (engine.name != "MOKA" && engine.declines(layer, Context("cpu", 1)).empty()) {
+      names.push_back(engine.name);
+    }
+  }
+  return names;
+}
+
 void CheckDevices(const LayerCase& layer_case, const LayerParameter& layer,
                   const RunResult& expected) {
   const float tolerance = layer_case.rounding ? 1e-5f : 0;
@@ -163,6 +176,11 @@ void CheckDevices(const LayerCase& layer_case, const LayerParameter& layer,
                Text("cpu with ", threads, " threads"));
   }
   ExpectSame(Runner(layer_case, layer, "shadow", 2).Run(), expected, tolerance, "shadow");
+  for (const std::string& engine : EnginesOf(layer)) {
+    LayerParameter by_engine = layer;
+    by_engine.set_engine(engine);
+    ExpectSame(Runner(layer_case, by_engine, "cpu", 2).Run(), expected, tolerance, engine);
+  }
   if (DescribeDevices().find("cuda:0") != std::string::npos) {
     ExpectSame(Runner(layer_case, layer, "cuda:0", 2).Run(), expected, 1e-4f, "cuda");
   }
@@ -241,6 +259,31 @@ NamedArrays GivenOf(const GoldenCase& golden) {
   return given;
 }
 
+/// Runs the case's net, perhaps with other engines, and compares.
+void ExpectGolden(const GoldenCase& golden, const NetParameter& param, const std::string& device,
+                  float tolerance) {
+  NetState state;
+  state.set_phase(golden.String("phase") == "TRAIN" ? TRAIN : TEST);
+  state.set_level(static_cast<int>(golden.Int("level")));
+  for (const std::string& stage : golden.List("stages")) state.add_stage(stage);
+
+  Net net(param, state, std::make_shared<Context>(device, 2));
+  RunOptions options;
+  options.forward_times = static_cast<int>(golden.Int("n_forward"));
+  options.backward = golden.Int("backward") != 0;
+  const RunResult result = RunNet(&net, GivenOf(golden), options);
+
+  const double loss = golden.Double("loss");
+  EXPECT_NEAR(result.loss, loss, tolerance * std::fabs(loss) + 1e-6) << "loss";
+  for (const char* kind : {"output/", "param_after/", "input_diff/", "param_diff/"}) {
+    for (const std::string& path : golden.Arrays(kind)) {
+      const auto actual = result.arrays.find(kind + path);
+      ASSERT_TRUE(actual != result.arrays.end()) << "no " << kind << path;
+      ExpectClose(actual->second, golden.Array(kind + path), tolerance, kind + path);
+    }
+  }
+}
+
 /// Cases with files beside the net refer to them from their own folder.
 class InFolderOf {
  public:
@@ -310,25 +353,16 @@ void CheckGolden(const std::string& group, const std::string& name, const std::s
   NetParameter param;
   ReadTextFrom(golden.File(), "net.prototxt", &param);
   if (golden.Int("force_backward") != 0) param.set_force_backward(true);
-  NetState state;
-  state.set_phase(golden.String("phase") == "TRAIN" ? TRAIN : TEST);
-  state.set_level(static_cast<int>(golden.Int("level")));
-  for (const std::string& stage : golden.List("stages")) state.add_stage(stage);
-
-  Net net(param, state, std::make_shared<Context>(device, 2));
-  RunOptions options;
-  options.forward_times = static_cast<int>(golden.Int("n_forward"));
-  options.backward = golden.Int("backward") != 0;
-  const RunResult result = RunNet(&net, GivenOf(golden), options);
-
-  const double loss = golden.Double("loss");
-  EXPECT_NEAR(result.loss, loss, tolerance * std::fabs(loss) + 1e-6) << "loss";
-  for (const char* kind : {"output/", "param_after/", "input_diff/", "param_diff/"}) {
-    for (const std::string& path : golden.Arrays(kind)) {
-      const auto actual = result.arrays.find(kind + path);
-      ASSERT_TRUE(actual != result.arrays.end()) << "no " << kind << path;
-      ExpectClose(actual->second, golden.Array(kind + path), tolerance, kind + path);
-    }
+  ExpectGolden(golden, param, device, tolerance);
+  if (device != "cpu") return;
+  std::set<std::string> engines;
+  for (const LayerParameter& layer : param.layer()) {
+    for (const std::string& engine : EnginesOf(layer)) engines.insert(engine);
+  }
+  for (const std::string& engine : engines) {
+    SCOPED_TRACE("engine " + engine);
+    for (LayerParameter& layer : *param.mutable_layer()) layer.set_engine(engine);
+    ExpectGolden(golden, param, device, tolerance);
   }
 }
 
