@@ -4,7 +4,7 @@ namespace moka {
 namespace {
 
 /// Blobs that the caller fills: one shape for all tops, or one for each. A top without any shape
-/// keeps the one the caller gives. Follows Caffe's Input.
+/// keeps the one the caller gives. Follows Caffe's Input. Throws for a shape without elements.
 class InputLayer : public NoBackwardLayer {
  public:
   using NoBackwardLayer::NoBackwardLayer;
@@ -15,7 +15,11 @@ class InputLayer : public NoBackwardLayer {
             tops.size(), " top(s): give one for all, or one for each");
     for (int i = 0; i < static_cast<int>(tops.size()) && shapes > 0; ++i) {
       const BlobShape& dims = param().input_param().shape(shapes == 1 ? 0 : i);
-      tops[i]->Resize(Shape(std::vector<int64_t>(dims.dim().begin(), dims.dim().end())));
+      const Shape shape(std::vector<int64_t>(dims.dim().begin(), dims.dim().end()));
+      for (int64_t length : shape.dims()) {
+        Require(length > 0, "has the shape ", shape, ": every axis needs at least one element");
+      }
+      tops[i]->Resize(shape);
     }
   }
 

@@ -88,9 +88,13 @@ std::string WrongTextKind(const std::string& text, const google::protobuf::Messa
   NetParameter net;
   SolverParameter solver;
   const int net_fit = TextFit(text, {}, &net), solver_fit = TextFit(text, {}, &solver);
+  // Mistakes inside its layers do not make a net a solver.
+  const bool has_layers = net.layer_size() + net.layers_size() + net.input_size() > 0;
   const bool wants_net = type == NetParameter::descriptor();
-  if (wants_net && solver_fit > net_fit) return "this is a solver's prototxt, not a net's";
-  if (!wants_net && net_fit > solver_fit) return "this is a net's prototxt, not a solver's";
+  if (wants_net && !has_layers && solver_fit > net_fit) {
+    return "this is a solver's prototxt, not a net's";
+  }
+  if (!wants_net && has_layers) return "this is a net's prototxt, not a solver's";
   return "";
 }
 

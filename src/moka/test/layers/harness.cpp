@@ -40,7 +40,8 @@ NetParameter MakeNet(const LayerCase& layer_case, const LayerParameter& layer) {
     input->set_type("Input");
     input->add_top(layer.bottom(i));
     BlobShape* shape = input->mutable_input_param()->add_shape();
-    for (int64_t dim : layer_case.shapes.at(i).dims()) shape->add_dim(dim);
+    // A net begins with some elements; inputs without any come later.
+    for (int64_t dim : layer_case.shapes.at(i).dims()) shape->add_dim(std::max<int64_t>(dim, 1));
   }
   *net.add_layer() = layer;
   return net;

@@ -141,6 +141,16 @@ TEST(Net, AnInPlaceLayerBehindAViewLeavesTheOtherReadersAlone) {
   }
 }
 
+TEST(Net, ForceBackwardPassesALayerWithoutDerivative) {
+  const std::string threshold = "layer { name: 't' type: 'Threshold' bottom: 'data' top: 't' }";
+  Net net(Parse("force_backward: true\n" + std::string(kInput) + threshold), NetState(),
+          std::make_shared<Context>("cpu", 1));
+  RunOptions options;
+  options.backward = true;
+  const RunResult result = RunNet(&net, {{"input/data", {{2, 3}, {1, 2, 3, 4, 5, 6}}}}, options);
+  EXPECT_EQ(result.arrays.count("input_diff/data"), 0u);
+}
+
 // The gradient of 1 * loss + sum(2 * loss) with respect to the loss is 3.
 TEST(Net, ALossThatIsReadKeepsItsWeight) {
   Net net(Parse("force_backward: true\n"

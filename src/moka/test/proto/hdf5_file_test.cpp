@@ -11,6 +11,7 @@
 
 #include "moka/base/atomic_file.hpp"
 #include "moka/base/error.hpp"
+#include "moka/test/golden.hpp"
 
 namespace moka {
 namespace {
@@ -21,10 +22,8 @@ using Strings = std::vector<std::string>;
 
 class Hdf5FileTest : public testing::Test {
  protected:
-  std::string path_ =
-      testing::TempDir() + testing::UnitTest::GetInstance()->current_test_info()->name() + ".h5";
-
-  void TearDown() override { std::remove(path_.c_str()); }
+  const ScratchFolder folder_;
+  const std::string path_ = folder_ / "arrays.h5";
 
   /// The message of the Error that `action` throws.
   template <typename Action>

@@ -13,6 +13,7 @@
 #include "moka/base/strings.hpp"
 #include "moka/proto/moka.pb.h"
 #include "moka/proto/source.hpp"
+#include "moka/test/golden.hpp"
 
 namespace moka {
 namespace {
@@ -286,9 +287,9 @@ TEST(TextReader, OtherKindsOfFilesAreNamed) {
 class TextFile : public testing::Test {
  protected:
   void Write(const std::string& text) { std::ofstream(path_, std::ios::binary) << text; }
-  ~TextFile() override { std::remove(path_.c_str()); }
 
-  const std::string path_ = testing::TempDir() + "moka_text_reader_test.prototxt";
+  const ScratchFolder folder_;
+  const std::string path_ = folder_ / "net.prototxt";
 };
 
 // promise 15: a place and the nearest name for each, all at once.

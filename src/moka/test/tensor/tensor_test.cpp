@@ -26,6 +26,12 @@ class Negated : public Layout {
   int64_t count_;
 };
 
+// An array of the original holds less than 2^31 values.
+TEST(Shape, CountsWith64Bits) {
+  EXPECT_EQ(Shape({65536, 65536}).Count(), int64_t{1} << 32);
+  EXPECT_EQ(Tensor(Shape{65536, 65536}).count(), int64_t{1} << 32);
+}
+
 TEST(Tensor, ReadingWhatNobodyWroteNamesTheTensor) {
   Tensor tensor(Shape{2, 3});
   tensor.set_name("conv1");
