@@ -26,8 +26,12 @@ TEST_SOURCES := $(call sources,src/moka/test)
 LIB_SOURCES := $(filter-out src/moka/test/%,$(call sources,src/moka))
 COMMAND_SOURCES := $(call sources,tools/commands)
 TOOL_SOURCES := $(wildcard tools/*.cpp)
-EXAMPLE_SOURCES := $(wildcard examples/*/*.cpp)
-SOURCES := $(LIB_SOURCES) $(TEST_SOURCES) $(COMMAND_SOURCES) $(TOOL_SOURCES) $(EXAMPLE_SOURCES)
+# A folder of an example holds programs of one file each, or, beside a .proto, a plug-in.
+PLUGIN_PROTOS := $(wildcard examples/*/*.proto)
+PLUGIN_SOURCES := $(foreach d,$(dir $(PLUGIN_PROTOS)),$(wildcard $(d)*.cpp))
+EXAMPLE_SOURCES := $(filter-out $(PLUGIN_SOURCES),$(wildcard examples/*/*.cpp))
+SOURCES := $(LIB_SOURCES) $(TEST_SOURCES) $(COMMAND_SOURCES) $(TOOL_SOURCES) $(EXAMPLE_SOURCES) \
+  $(PLUGIN_SOURCES)
 
 objects = $(patsubst %.cpp,$(BUILD_DIR)/obj/%.o,$(1))
 PROTO := $(wildcard src/moka/proto/moka.proto)
@@ -44,6 +48,7 @@ CAFFE_NAMES := caffe convert_imageset compute_image_mean extract_features \
   upgrade_net_proto_text upgrade_net_proto_binary upgrade_solver_proto_text
 CAFFE := $(if $(filter %/moka,$(TOOLS)),$(addprefix $(BUILD_DIR)/tools/,$(CAFFE_NAMES)))
 EXAMPLES := $(patsubst examples/%.cpp,$(BUILD_DIR)/examples/%,$(EXAMPLE_SOURCES))
+PLUGINS := $(patsubst examples/%.proto,$(BUILD_DIR)/examples/%.so,$(PLUGIN_PROTOS))
 
 # --- what the build cannot do without ---------------------------------------------------------------
 BUILDING := $(filter-out clean deps help config format quickstart distribute,$(or $(MAKECMDGOALS),all))
@@ -66,7 +71,7 @@ endif
 
 # --- targets --------------------------------------------------------------------------------------
 .PHONY: all test runtest quickstart deps install distribute clean format lint config help
-all: $(LIB) $(TOOLS) $(CAFFE) $(EXAMPLES)  ## the library, the tools and the examples' programs
+all: $(LIB) $(TOOLS) $(CAFFE) $(EXAMPLES) $(PLUGINS)  ## the library, the tools and the examples
 test: $(TESTS)  ## builds the tests
 runtest: all test  ## builds and runs all tests; FILTER='Pooling*' only some of the GoogleTest ones
 	@scripts/run_tests.sh $(BUILD_DIR) $(if $(FILTER),'--gtest_filter=$(FILTER)')
@@ -87,6 +92,7 @@ install: all  ## copies programs, library, headers, models and examples to PREFI
 	cp -P $(TOOLS) $(CAFFE) $(DEST)/bin
 	cp $(dir $(LIB))* $(DEST)/lib
 	cp -R include/moka $(if $(PROTO),$(GEN)/moka) $(DEST)/include
+	$(if $(PROTO),cp $(PROTO) $(DEST)/include/moka/proto)
 	@rm -f $(DEST)/include/moka/proto/*.cc
 	tar -c --exclude='*_lmdb' --exclude='*.caffemodel' --exclude='*.solverstate' --exclude='*.cpp' \
 	  $(wildcard models examples) LICENSE | tar -x -C $(DEST)/share/moka
@@ -200,6 +206,22 @@ $(EXAMPLES): $(BUILD_DIR)/examples/%: $(BUILD_DIR)/obj/examples/%.o $(LIB)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(call link_program,/../../lib /../../../../lib) -o $@
+
+# A plug-in finds the library in the program that loads it.
+$(GEN)/plugins/%.pb.cc $(GEN)/plugins/%.pb.h: examples/%.proto
+	$(call say,PROTO,$<)
+	@mkdir -p $(@D)
+	$(Q)$(PROTOC) -I$(<D) -Isrc --cpp_out=$(@D) $<
+
+$(call objects,$(PLUGIN_SOURCES)): $(patsubst examples/%.proto,$(GEN)/plugins/%.pb.h,$(PLUGIN_PROTOS))
+$(call objects,$(PLUGIN_SOURCES)): INCLUDES += $(addprefix -I$(GEN)/plugins/,\
+  $(patsubst examples/%,%,$(sort $(dir $(PLUGIN_PROTOS)))))
+
+$(PLUGINS): $(BUILD_DIR)/examples/%.so: $(GEN)/plugins/%.pb.cc $(call objects,$(PLUGIN_SOURCES)) $(STAMPS)/link
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -shared -w $(filter-out -O3,$(ALL_CXXFLAGS)) -O2 $(ALL_LDFLAGS) $< \
+	  $(filter $(BUILD_DIR)/obj/$(patsubst $(BUILD_DIR)/%,%,$(@D))/%.o,$^) -lprotobuf -o $@
 
 TEST_MAIN := $(if $(filter src/moka/test/main.cpp,$(TEST_SOURCES)),,-lgtest_main)
 $(TESTS): $(call objects,$(TEST_SOURCES)) $(LIB) $(STAMPS)/tests

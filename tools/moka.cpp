@@ -11,6 +11,9 @@
 #include <new>
 
 #include "commands/command.hpp"
+#include "moka/layers/plugin.hpp"
+
+DECLARE_string(plugin);
 
 namespace moka {
 namespace {
@@ -42,6 +45,13 @@ void ChooseLogTarget() {
   if (!IsGiven("logtostderr")) FLAGS_logtostderr = false;
 }
 
+/// From the environment first, so that --plugin=F may name the same again.
+void LoadPluginsOfUser() {
+  const char* always = std::getenv("MOKA_PLUGINS");
+  if (always != nullptr) LoadPlugins(always);
+  LoadPlugins(FLAGS_plugin);
+}
+
 int Dispatch(const std::vector<std::string>& words) {
   std::string name = words.empty() ? "help" : words[0];
   if (name == "--help" || name == "-help" || name == "-h") name = "help";
@@ -63,6 +73,7 @@ int Dispatch(const std::vector<std::string>& words) {
     error.Hint("flags are written --name=value");
     throw error;
   }
+  LoadPluginsOfUser();
   const int status = command->run(arguments);
   return words.empty() ? 2 : status;
 }

@@ -23,7 +23,8 @@ struct Command {
   std::string usage;
   /// What it does, with examples; paragraphs of at most 100 columns.
   std::string description;
-  /// The gflags that it takes, in the order of the help; those of glog are taken everywhere.
+  /// The gflags that it takes, in the order of the help; --plugin and those of glog are taken
+  /// everywhere.
   std::vector<std::string> flags;
   /// How many arguments that are no flags it takes at most.
   size_t max_arguments = 0;

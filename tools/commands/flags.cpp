@@ -6,6 +6,8 @@
 #include "command.hpp"
 #include "moka/base/strings.hpp"
 
+DEFINE_string(plugin, "", "shared objects with more layers, separated by commas");
+
 namespace moka {
 namespace {
 
@@ -19,13 +21,17 @@ bool Has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// What every command takes besides.
+constexpr char kPlugin[] = "plugin";
+
 bool IsLogFlag(const std::string& name) {
   return std::find(std::begin(kLogFlags), std::end(kLogFlags), name) != std::end(kLogFlags);
 }
 
 bool TakenSomewhere(const std::string& name) {
   const auto takes = [&](const Command& command) { return Has(command.flags, name); };
-  return IsLogFlag(name) || std::any_of(Commands().begin(), Commands().end(), takes);
+  return IsLogFlag(name) || name == kPlugin ||
+         std::any_of(Commands().begin(), Commands().end(), takes);
 }
 
 /// A flag as written: "--name=value", "--name", "--noname".
@@ -94,7 +100,9 @@ std::vector<std::string> ParseFlags(const Command& command, const std::vector<st
         throw UsageError(Text("--", flag.name, " needs a value: ", Kind(info.type)));
       }
     }
-    if (!IsLogFlag(flag.name) && !Has(command.flags, flag.name)) {
+    if (flag.name == kPlugin) {  // may be given several times
+      FLAGS_plugin += (FLAGS_plugin.empty() ? "" : ",") + flag.value;
+    } else if (!IsLogFlag(flag.name) && !Has(command.flags, flag.name)) {
       LOG(WARNING) << "--" << flag.name << " means nothing to `moka " << command.name
                    << "` and is ignored";
     } else if (gflags::SetCommandLineOption(flag.name.c_str(), flag.value.c_str()).empty()) {

@@ -11,6 +11,24 @@
 namespace moka {
 namespace {
 
+/// What builds a plug-in for this moka.
+std::string PluginCommand() {
+  const std::string proto = "protoc -I. -I INCLUDE --cpp_out=. my_layers.proto\n  ";
+#ifdef MOKA_CUDA
+  return proto +
+         "g++ -fPIC -O2 -std=c++17 -I. -I INCLUDE -c my_layers.pb.cc\n"
+         "  nvcc -shared -x cu -std=c++17 -O3 --expt-relaxed-constexpr -DMOKA_CUDA -arch=native "
+         "\\\n"
+         "    -cudart shared -Xcompiler -fPIC,-fopenmp,-march=native -I. -I INCLUDE my_layer.cpp "
+         "\\\n"
+         "    -Xlinker my_layers.pb.o -o my_layers.so";
+#else
+  return proto +
+         "g++ -shared -fPIC -std=c++17 -O3 -march=native -fopenmp -I. -I INCLUDE \\\n"
+         "    my_layer.cpp my_layers.pb.cc -o my_layers.so";
+#endif
+}
+
 void ShowOverview() {
   std::cout << "moka trains, tests and times neural networks that prototxt files describe.\n\n"
                "usage: moka COMMAND [--flag=value ...] [argument ...]\n\ncommands:\n";
@@ -23,7 +41,22 @@ void ShowOverview() {
                "  moka help train                         flags and examples of a command\n"
                "  moka help layers                        the layer types there are\n"
                "  moka help layer Pooling                 what a layer type does, its fields\n"
-               "  moka help fields SolverParameter        the fields of a message\n";
+               "  moka help fields SolverParameter        the fields of a message\n"
+               "  moka help plugin                        how to bring layers of your own\n"
+               "\nEvery command takes --plugin=FILE[,FILE...], as does MOKA_PLUGINS in the "
+               "environment.\n";
+}
+
+void ShowPlugins() {
+  std::cout << "A plug-in is a shared object with layers of your own, and parameters of their own, "
+               "for any\n"
+               "command:\n\n"
+               "  moka train --plugin=my_layers.so --solver=solver.prototxt\n"
+               "  MOKA_PLUGINS=my_layers.so moka help layers\n\n"
+               "It is one or more layer files, a .proto with their parameters and one line\n"
+               "MOKA_PLUGIN(\"my_layers\"); built for this moka, with its headers in INCLUDE:\n\n"
+            << Text("  ", PluginCommand(), "\n\n")
+            << "The example is in examples/plugin_layer, the whole story in docs/plugins.md.\n";
 }
 
 void ShowCommand(const Command& command) {
@@ -44,6 +77,8 @@ int Run(const std::vector<std::string>& arguments) {
                                              : "message such as LayerParameter"));
     }
     std::cout << (topic == "layer" ? DescribeLayer(arguments[1]) : DescribeMessage(arguments[1]));
+  } else if (topic == "plugin" && arguments.size() == 1) {
+    ShowPlugins();
   } else if (arguments.size() > 1) {
     throw UsageError(Text("unknown topic \"", Join(arguments, " "), "\"",
                           DidYouMean(topic, {"layer", "fields"})));
@@ -60,7 +95,8 @@ const RegisterCommand kRegistration({"help",
                                      "moka help [COMMAND]\n"
                                      "moka help layers\n"
                                      "moka help layer TYPE\n"
-                                     "moka help fields MESSAGE",
+                                     "moka help fields MESSAGE\n"
+                                     "moka help plugin",
                                      "Layers and fields are described by what is built in, so that "
                                      "the text is always that\nof this version.",
                                      {},

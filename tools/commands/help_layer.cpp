@@ -2,6 +2,7 @@
 
 #include "moka/base/strings.hpp"
 #include "moka/layers/registry.hpp"
+#include "moka/proto/plugin_param.hpp"
 #include "moka/proto/schema_doc.hpp"
 #include "table.hpp"
 
@@ -59,6 +60,11 @@ std::string DescribeLayer(const std::string& type) {
   facts.Add({"  in place", info.in_place() ? "yes: the top may have the bottom's name" : "no"});
   facts.Add({"  engines", Engines(info)});
   text += facts.ToString() + "\n" + Example(info);
+  const auto* prototype = FindPluginParam(info.field());
+  if (prototype != nullptr) {
+    const MessageDoc doc = DocumentMessage(*prototype->GetDescriptor());
+    text += Text("\n", info.field(), " is a ", DescribeMessage(doc));
+  }
   const auto* field = LayerParameter::descriptor()->FindFieldByName(info.field());
   if (field != nullptr) {
     text += Text("\n", info.field(), " is a ", DescribeMessage(field->message_type()->name()));

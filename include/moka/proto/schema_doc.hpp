@@ -1,5 +1,7 @@
 #pragma once
 
+#include <google/protobuf/descriptor.h>
+
 #include <string>
 #include <vector>
 
@@ -44,11 +46,15 @@ struct MessageDoc {
 /// and keep their indentation. Throws Error, with the nearest name, if there is no such message.
 MessageDoc DocumentMessage(const std::string& message);
 
+/// The same of any other message, without comments: programs do not hold those.
+MessageDoc DocumentMessage(const google::protobuf::Descriptor& message);
+
 /// The messages of moka.proto in the order of the file.
 std::vector<std::string> DocumentedMessages();
 
 /// The same as a text for people, at most 100 columns wide: the comment, then each field with type,
 /// default and comment, the values of enumerations, and last the names of the messages in it.
 std::string DescribeMessage(const std::string& message);
+std::string DescribeMessage(MessageDoc doc);
 
 }  // namespace moka

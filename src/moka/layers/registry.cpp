@@ -1,9 +1,11 @@
 #include "moka/layers/registry.hpp"
 
 #include <map>
+#include <set>
 
 #include "moka/base/error.hpp"
 #include "moka/base/strings.hpp"
+#include "moka/layers/arriving.hpp"
 
 namespace moka {
 namespace {
@@ -36,6 +38,9 @@ std::string WantedEngine(const LayerParameter& layer, const LayerInfo& info) {
   return wanted == "CAFFE" ? "MOKA" : wanted;
 }
 
+/// Where layers go while a plug-in is loaded, else null.
+std::vector<ArrivingLayer>* arriving = nullptr;
+
 }  // namespace
 
 struct LayerRegistry::Engines {
@@ -62,11 +67,37 @@ LayerRegistry& LayerRegistry::Get() {
 }
 
 void LayerRegistry::Register(const LayerInfo& info, const LayerEngine& engine) {
+  if (arriving != nullptr) {
+    arriving->push_back({info, engine});
+    return;
+  }
   const auto added = engines_->by_type.emplace(info.type(), info);
   Require(added.second, "layer type \"", info.type(), "\" is registered twice");
   LayerInfo& known = added.first->second;
   known.engines = std::move(engines_->waiting[info.type()]);
   known.engines.push_back(engine);
+}
+
+std::vector<ArrivingLayer> LayersArrivingDuring(const std::function<void()>& load) {
+  std::vector<ArrivingLayer> arrived;
+  arriving = &arrived;
+  try {
+    load();
+  } catch (...) {
+    arriving = nullptr;
+    throw;
+  }
+  arriving = nullptr;
+  return arrived;
+}
+
+void CheckArriving(const std::vector<ArrivingLayer>& layers) {
+  std::set<std::string> types;
+  for (const ArrivingLayer& layer : layers) {
+    const std::string& type = layer.info.type();
+    const bool is_new = LayerRegistry::Get().Find(type) == nullptr && types.insert(type).second;
+    Require(is_new, "there is a layer \"", type, "\" already");
+  }
 }
 
 void LayerRegistry::RegisterEngine(const std::string& type, const LayerEngine& engine) {
@@ -90,7 +121,7 @@ const LayerInfo& LayerRegistry::Info(const std::string& type) const {
             "Input in its place");
   }
   throw Error(Text("unknown layer type \"", type, "\"", DidYouMean(type, Types())))
-      .Hint("`moka help layers` lists all types");
+      .Hint("`moka help layers` lists all types; those of a plug-in need --plugin=FILE");
 }
 
 std::vector<std::string> LayerRegistry::Types() const {

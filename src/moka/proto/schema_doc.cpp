@@ -4,6 +4,7 @@
 #include <google/protobuf/descriptor.pb.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <utility>
 
@@ -166,7 +167,8 @@ void AddValues(const std::string& enum_name, FieldDoc* field) {
   }
 }
 
-FieldDoc DocumentField(const std::string& message, const FieldDescriptorProto& proto) {
+/// All but what is looked up in the schema.
+FieldDoc PlainField(const FieldDescriptorProto& proto) {
   FieldDoc field;
   field.name = proto.name();
   field.number = proto.number();
@@ -177,12 +179,23 @@ FieldDoc DocumentField(const std::string& message, const FieldDescriptorProto& p
   if (proto.has_default_value() && proto.type() == FieldDescriptorProto::TYPE_STRING) {
     field.fallback = "\"" + field.fallback + "\"";
   }
+  return field;
+}
+
+FieldDoc DocumentField(const std::string& message, const FieldDescriptorProto& proto) {
+  FieldDoc field = PlainField(proto);
   if (proto.has_type_name()) {
     const std::string type = proto.type_name().substr(std::string(".moka.").size());
     if (!field.is_message) AddValues(type, &field);
     field.type = StartsWith(type, message + ".") ? type.substr(message.size() + 1) : type;
   }
   return field;
+}
+
+/// "0.1", not "0.100000001".
+std::string Shortest(float value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof(text), value).ptr};
 }
 
 }  // namespace
@@ -198,6 +211,30 @@ MessageDoc DocumentMessage(const std::string& message) {
     FieldDoc field = DocumentField(message, found.proto->field(i));
     field.comment = schema.Comment(Child(found.path, DescriptorProto::kFieldFieldNumber, i));
     field.heading = headings.at(i);
+    doc.fields.push_back(std::move(field));
+  }
+  return doc;
+}
+
+MessageDoc DocumentMessage(const google::protobuf::Descriptor& message) {
+  MessageDoc doc;
+  doc.name = message.name();
+  for (int i = 0; i < message.field_count(); ++i) {
+    const google::protobuf::FieldDescriptor& descriptor = *message.field(i);
+    FieldDescriptorProto proto;
+    descriptor.CopyTo(&proto);
+    FieldDoc field = PlainField(proto);
+    if (proto.has_default_value() && proto.type() == FieldDescriptorProto::TYPE_FLOAT) {
+      field.fallback = Shortest(descriptor.default_value_float());
+    }
+    if (field.is_message) field.type = descriptor.message_type()->name();
+    if (descriptor.enum_type() != nullptr) {
+      field.type = descriptor.enum_type()->name();
+      for (int j = 0; j < descriptor.enum_type()->value_count(); ++j) {
+        const auto* value = descriptor.enum_type()->value(j);
+        field.values.push_back({value->name(), value->number(), ""});
+      }
+    }
     doc.fields.push_back(std::move(field));
   }
   return doc;

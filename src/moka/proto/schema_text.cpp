@@ -80,11 +80,14 @@ bool IsInternal(const FieldDoc& field) { return field.type == "SourcePlace"; }
 }  // namespace
 
 std::string DescribeMessage(const std::string& message) {
-  MessageDoc doc = DocumentMessage(message);
+  return DescribeMessage(DocumentMessage(message));
+}
+
+std::string DescribeMessage(MessageDoc doc) {
   doc.fields.erase(std::remove_if(doc.fields.begin(), doc.fields.end(), IsInternal),
                    doc.fields.end());
   std::string text = doc.name + "\n";
-  Wrap(doc.comment, "  ", &text);
+  if (!doc.comment.empty()) Wrap(doc.comment, "  ", &text);
 
   size_t name_width = 0, type_width = 0;
   for (const FieldDoc& field : doc.fields) {

@@ -1,6 +1,7 @@
 #include "moka/proto/text_names.hpp"
 
 #include "moka/base/strings.hpp"
+#include "moka/proto/plugin_param.hpp"
 #include "moka/proto/source.hpp"
 #include "moka/proto/text_tokens.hpp"
 
@@ -43,6 +44,9 @@ std::vector<std::string> FieldsOf(const Descriptor* type) {
   std::vector<std::string> names;
   for (int i = 0; i < type->field_count(); ++i) {
     if (FindTextField(type, type->field(i)->name())) names.push_back(type->field(i)->name());
+  }
+  if (type == LayerParameter::descriptor()) {
+    for (const std::string& name : PluginParams()) names.push_back(name);
   }
   return names;
 }
@@ -89,6 +93,10 @@ std::string Elsewhere(const std::string& name, const Descriptor* type) {
 const FieldDescriptor* FindTextField(const Descriptor* type, const std::string& name) {
   const FieldDescriptor* field = type->FindFieldByName(name);
   return field && field != SourceFieldOf(type) ? field : nullptr;
+}
+
+const google::protobuf::Message* FindPluginField(const Descriptor* type, const std::string& name) {
+  return type == LayerParameter::descriptor() ? FindPluginParam(name) : nullptr;
 }
 
 std::string UnknownField(const std::string& name, const std::vector<const Descriptor*>& around) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
 
 #include <string>
 #include <vector>
@@ -11,6 +12,11 @@ namespace moka {
 /// writes down (places) may not.
 const google::protobuf::FieldDescriptor* FindTextField(const google::protobuf::Descriptor* type,
                                                        const std::string& name);
+
+/// The prototype of what a plug-in calls `name` in a LayerParameter; nullptr for other names and
+/// other messages.
+const google::protobuf::Message* FindPluginField(const google::protobuf::Descriptor* type,
+                                                 const std::string& name);
 
 /// What to say of a field that `around.front()` does not know; `around` lists the types of the
 /// messages it stands in, from the inside out. Looks whether a message near it knows the field:

@@ -1,6 +1,10 @@
 #include "moka/proto/text_parser.hpp"
 
+#include <algorithm>
+#include <memory>
+
 #include "moka/base/strings.hpp"
+#include "moka/proto/plugin_param.hpp"
 #include "moka/proto/text_names.hpp"
 
 namespace moka {
@@ -30,7 +34,7 @@ std::string TextParser::At(TextPosition place) const {
 
 void TextParser::Parse(Message* out) {
   Frame file{out, out->GetDescriptor(), {1, 1}, 0, {}};
-  TextPlaces::Inside inside(&places_, out, nullptr, 0, file.start);
+  TextPlaces::Inside inside(&places_, out, "", 0, file.start);
   frames_ = {&file};
   ReadFields(&file);
   CheckRequired(file);
@@ -75,6 +79,8 @@ void TextParser::ReadField(Frame* frame) {
     }
   } else if (const FieldDescriptor* field = FindTextField(frame->type, name.text)) {
     ReadKnown(frame, field, name);
+  } else if (const Message* prototype = FindPluginField(frame->type, name.text)) {
+    ReadPluginParam(frame, *prototype, name);
   } else {
     if (LeaveUnclosed(name)) return;
     ReadUnknown(name);
@@ -94,6 +100,28 @@ void TextParser::ReadKnown(Frame* frame, const FieldDescriptor* field, const Tok
   }
   ReadValues(frame, field, name);
   forks_.SeeKnown(*frame->message, field, name.at);
+}
+
+/// A block that a plug-in registered becomes an entry of plugin_param.
+void TextParser::ReadPluginParam(Frame* frame, const Message& prototype, const Token& name) {
+  auto* params = static_cast<LayerParameter*>(frame->message)->mutable_plugin_param();
+  const auto same = [&](const PluginParameter& other) { return other.field() == name.text; };
+  tokens_.Next();
+  if (std::any_of(params->begin(), params->end(), same)) {
+    Complain(name, Quoted(name.text) + " is given twice in this " + frame->type->name());
+    return SkipValue();
+  }
+  if (Current().Is(':')) tokens_.Next();
+  if (!Current().Is('{') && !Current().Is('<')) {
+    Complain(name, "\"{\" missing after " + Quoted(name.text));
+    return SkipLine(name.at.line);
+  }
+  const std::unique_ptr<Message> message(prototype.New());
+  ReadInto(message.get(), name.text, 0, name.at);
+  PluginParameter* param = params->Add();
+  param->set_field(name.text);
+  param->set_type(prototype.GetTypeName());
+  param->set_value(message->SerializePartialAsString());
 }
 
 void TextParser::ReadUnknown(const Token& name) {
@@ -156,7 +184,7 @@ bool TextParser::ReadItem(Frame* frame, const FieldDescriptor* field, TextPositi
     const int index = field->is_repeated()
                           ? frame->message->GetReflection()->FieldSize(*frame->message, field)
                           : 0;
-    places_.Add(field, index, at);
+    places_.Add(field->name(), index, at);
     return values_.Read(frame->message, field);
   }
   if (Current().Is('{') || Current().Is('<')) {
@@ -195,16 +223,21 @@ bool TextParser::ReadList(Frame* frame, const FieldDescriptor* field) {
 }
 
 void TextParser::ReadMessage(Frame* frame, const FieldDescriptor* field, TextPosition at) {
-  if (frames_.size() >= kMostDepth) {
-    Complain(Current(), Text("messages within messages, ", kMostDepth, " deep"));
-    return SkipBrackets();
-  }
   const google::protobuf::Reflection* reflection = frame->message->GetReflection();
   const int index = field->is_repeated() ? reflection->FieldSize(*frame->message, field) : 0;
   Message* message = field->is_repeated() ? reflection->AddMessage(frame->message, field)
                                           : reflection->MutableMessage(frame->message, field);
+  ReadInto(message, field->name(), index, at);
+}
+
+/// The message in the braces at hand; it is item `index` of `field`.
+void TextParser::ReadInto(Message* message, const std::string& field, int index, TextPosition at) {
+  if (frames_.size() >= kMostDepth) {
+    Complain(Current(), Text("messages within messages, ", kMostDepth, " deep"));
+    return SkipBrackets();
+  }
   TextPlaces::Inside inside(&places_, message, field, index, at);
-  Frame inner{message, field->message_type(), at, CloserOf(Current().text), {}};
+  Frame inner{message, message->GetDescriptor(), at, CloserOf(Current().text), {}};
   tokens_.Next();
   frames_.push_back(&inner);
   ReadFields(&inner);

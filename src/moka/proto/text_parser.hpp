@@ -53,12 +53,14 @@ class TextParser {
   void ReadFields(Frame* frame);
   void ReadField(Frame* frame);
   void ReadKnown(Frame* frame, const FieldDescriptor* field, const Token& name);
+  void ReadPluginParam(Frame* frame, const Message& prototype, const Token& name);
   void ReadUnknown(const Token& name);
   bool CanStandFor(const FieldDescriptor* field) const;
   void ReadValues(Frame* frame, const FieldDescriptor* field, const Token& name);
   bool ReadList(Frame* frame, const FieldDescriptor* field);
   bool ReadItem(Frame* frame, const FieldDescriptor* field, TextPosition at);
   void ReadMessage(Frame* frame, const FieldDescriptor* field, TextPosition at);
+  void ReadInto(Message* message, const std::string& field, int index, TextPosition at);
   bool EndsFrame(Frame* frame);
 
   bool LeaveUnclosed(const Token& name);

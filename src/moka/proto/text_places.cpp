@@ -17,7 +17,7 @@ SourcePlace* SourceOf(Message* message) {
 
 }  // namespace
 
-void TextPlaces::Add(const FieldDescriptor* field, int index, TextPosition at) {
+void TextPlaces::Add(const std::string& field, int index, TextPosition at) {
   if (!place_ || index >= kMostItems) return;
   FieldPlace* place = place_->add_field();
   place->set_path(PathOf(field, index));
@@ -25,12 +25,12 @@ void TextPlaces::Add(const FieldDescriptor* field, int index, TextPosition at) {
   place->set_column(at.column);
 }
 
-std::string TextPlaces::PathOf(const FieldDescriptor* field, int index) const {
-  const std::string path = path_ + field->name();
+std::string TextPlaces::PathOf(const std::string& field, int index) const {
+  const std::string path = path_ + field;
   return index > 0 ? path + "[" + std::to_string(index) + "]" : path;
 }
 
-TextPlaces::Inside::Inside(TextPlaces* places, Message* message, const FieldDescriptor* field,
+TextPlaces::Inside::Inside(TextPlaces* places, Message* message, const std::string& field,
                            int index, TextPosition at)
     : places_(places), outer_(places->place_), outer_path_(places->path_) {
   SourcePlace* own = SourceOf(message);
@@ -40,7 +40,7 @@ TextPlaces::Inside::Inside(TextPlaces* places, Message* message, const FieldDesc
     own->set_column(at.column);
     places->place_ = own;
     places->path_.clear();
-  } else if (field) {
+  } else if (!field.empty()) {
     places->Add(field, index, at);
     places->path_ = places->PathOf(field, index) + ".";
   }

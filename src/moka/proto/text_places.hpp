@@ -13,14 +13,14 @@ class TextPlaces {
   explicit TextPlaces(std::string file) : file_(std::move(file)) {}
 
   /// The field (its item `index` if it is repeated) of the message being read stands at `at`.
-  void Add(const google::protobuf::FieldDescriptor* field, int index, TextPosition at);
+  void Add(const std::string& field, int index, TextPosition at);
 
   /// While it lives, `message` is being read; it is item `index` of `field` of the one before it
-  /// (nullptr: of the file).
+  /// (no name: the file).
   class Inside {
    public:
-    Inside(TextPlaces* places, google::protobuf::Message* message,
-           const google::protobuf::FieldDescriptor* field, int index, TextPosition at);
+    Inside(TextPlaces* places, google::protobuf::Message* message, const std::string& field,
+           int index, TextPosition at);
     ~Inside();
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
@@ -32,7 +32,7 @@ class TextPlaces {
   };
 
  private:
-  std::string PathOf(const google::protobuf::FieldDescriptor* field, int index) const;
+  std::string PathOf(const std::string& field, int index) const;
 
   std::string file_;
   SourcePlace* place_ = nullptr;  ///< Of the nearest message around that has one.

@@ -1,10 +1,8 @@
 #include "moka/proto/text_reader.hpp"
 
 #include <glog/logging.h>
-#include <google/protobuf/text_format.h>
 
 #include <climits>
-#include <memory>
 
 #include "moka/base/atomic_file.hpp"
 #include "moka/base/error.hpp"
@@ -102,17 +100,6 @@ void ReadText(const std::string& path, google::protobuf::Message* out, const Tex
   const std::string text = ReadFile(path);
   Require(!Trim(text).empty(), path, ": is empty");
   ReadTextFrom(text, path, out, options);
-}
-
-std::string ToText(const google::protobuf::Message& message) {
-  const std::unique_ptr<google::protobuf::Message> bare(message.New());
-  bare->CopyFrom(message);
-  StripSource(bare.get());
-  google::protobuf::TextFormat::Printer printer;
-  printer.SetUseUtf8StringEscaping(true);
-  std::string text;
-  printer.PrintToString(*bare, &text);
-  return text;
 }
 
 }  // namespace moka
