@@ -46,14 +46,18 @@ std::string DeviceFromFlags() {
 }
 
 std::shared_ptr<Context> MakeContext(const std::string& device) {
+  return std::make_shared<Context>(device, ThreadsFromFlags());
+}
+
+}  // namespace
+
+int ThreadsFromFlags() {
   constexpr int kMostThreads = 1024;
   if (FLAGS_threads < 0 || FLAGS_threads > kMostThreads) {
     throw UsageError(Text("--threads=", FLAGS_threads, " cannot be: it takes 0 to ", kMostThreads));
   }
-  return std::make_shared<Context>(device, FLAGS_threads);
+  return FLAGS_threads;
 }
-
-}  // namespace
 
 void RequireFlag(const std::string& name) {
   const auto info = gflags::GetCommandLineFlagInfoOrDie(name.c_str());

@@ -42,6 +42,9 @@ std::shared_ptr<Context> ContextFromFlags(const SolverParameter& solver);
 /// --phase (`fallback` if not given), --level and --stage.
 NetState StateFromFlags(Phase fallback);
 
+/// --threads. Throws UsageError for numbers that no machine has.
+int ThreadsFromFlags();
+
 /// --strict and --skip_mismatch.
 WeightsOptions WeightsOptionsFromFlags();
 

@@ -30,7 +30,7 @@ int Run(const std::vector<std::string>& arguments) {
   }
   const auto database = Database::Open(arguments[0], DatabaseBackendNamed(FLAGS_backend));
   Progress progress(database->Count(), "records");
-  const BlobProto mean = ComputeMeanImage(*database, FLAGS_threads,
+  const BlobProto mean = ComputeMeanImage(*database, ThreadsFromFlags(),
                                           [&](int64_t records) { progress.Update(records); });
   if (arguments.size() > 1) {
     WriteFileAtomically(arguments[1], mean.SerializeAsString());

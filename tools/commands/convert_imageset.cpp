@@ -74,7 +74,7 @@ class Converter {
     const auto make_worker = [this]() -> std::function<Converted(int64_t)> {
       return [this](int64_t place) { return Convert(place); };
     };
-    WorkInOrder<Converted>(Count(), FLAGS_threads, make_worker,
+    WorkInOrder<Converted>(Count(), ThreadsFromFlags(), make_worker,
                            [&](int64_t place, Converted converted) {
                              CheckSize(&converted);
                              if (converted.error.empty()) {

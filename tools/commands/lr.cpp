@@ -44,7 +44,7 @@ void PrintPlot(const std::vector<float>& rates) {
   const size_t columns = std::min(kColumns, rates.size());
   std::vector<std::string> rows(kRows, std::string(columns, ' '));
   const auto row_of = [&](float rate) {
-    return static_cast<size_t>(std::lround(rate / highest * (kRows - 1)));
+    return rate > 0 ? static_cast<size_t>(std::lround(rate / highest * (kRows - 1))) : 0;
   };
   for (size_t column = 0; column < columns; ++column) {
     const auto begin = rates.begin() + column * rates.size() / columns;

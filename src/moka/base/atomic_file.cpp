@@ -27,9 +27,21 @@ void Sync(const std::string& path, int flags) {
   Require(failed == 0 || reason == EINVAL, "cannot sync ", path, ": ", std::strerror(reason));
 }
 
+/// The file that a path stands for, through symbolic links. Renaming puts a file in place of
+/// whatever is there: never of a device or a pipe.
+std::string Target(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  Require(!std::filesystem::is_directory(status), "cannot write ", path, ": it is a directory");
+  Require(!std::filesystem::exists(status) || std::filesystem::is_regular_file(status),
+          "cannot write ", path, ": it is a device or a pipe, not a file");
+  const bool link = std::filesystem::is_symlink(std::filesystem::symlink_status(path, ignored));
+  return link ? std::filesystem::weakly_canonical(path).string() : path;
+}
+
 }  // namespace
 
-PendingFile::PendingFile(std::string path) : path_(std::move(path)) {
+PendingFile::PendingFile(std::string path) : path_(Target(path)) {
   static std::atomic<int> number{0};
   temporary_ = Text(path_, ".tmp", getpid(), "_", number++);
 }

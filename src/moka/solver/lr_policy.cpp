@@ -118,7 +118,7 @@ float PolicyRate(const Param& param, int64_t iteration, int steps) {
   return std::max(rate, param.min_lr());
 }
 
-int WarmUp(const Param& p) { return p.warmup_iter() > 0 ? p.warmup_iter() : p.rampup_interval(); }
+int WarmUp(const Param& p) { return p.has_warmup_iter() ? p.warmup_iter() : p.rampup_interval(); }
 
 float WarmUpStart(const Param& p) {
   return p.has_warmup_start_lr() ? p.warmup_start_lr() : p.rampup_lr();
@@ -171,9 +171,11 @@ void CheckValues(const Param& param) {
 }
 
 void CheckWarmUp(const Param& param) {
-  const std::string& interval = GivenName(param, "warmup_iter", "rampup_interval");
-  GivenName(param, "warmup_start_lr", "rampup_lr");
+  const std::string interval = GivenName(param, "warmup_iter", "rampup_interval");
+  const std::string start = GivenName(param, "warmup_start_lr", "rampup_lr");
   RequireField(WarmUp(param) >= 0, param, interval, interval, " is ", WarmUp(param),
+               ", but must not be negative");
+  RequireField(WarmUpStart(param) >= 0, param, start, start, " is ", WarmUpStart(param),
                ", but must not be negative");
 }
 

@@ -10,8 +10,8 @@ bool IsSet(const SolverParameter& param, const std::string& name) {
                               : param.GetReflection()->HasField(param, field);
 }
 
-const std::string& GivenName(const SolverParameter& param, const std::string& first,
-                             const std::string& second) {
+std::string GivenName(const SolverParameter& param, const std::string& first,
+                      const std::string& second) {
   if (!IsSet(param, second)) return first;
   RequireField(!IsSet(param, first), param, second, second, " and ", first,
                " are two names of the same thing: give one of them");

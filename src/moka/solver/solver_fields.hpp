@@ -12,8 +12,8 @@ bool IsSet(const SolverParameter& param, const std::string& field);
 
 /// The value of whichever of two names of the same thing is set, of `first` if none is. Throws
 /// Error where both are.
-const std::string& GivenName(const SolverParameter& param, const std::string& first,
-                             const std::string& second);
+std::string GivenName(const SolverParameter& param, const std::string& first,
+                      const std::string& second);
 
 /// Throws `error` with the place of the solver's field in front, where it is known.
 [[noreturn]] void ThrowAt(const SolverParameter& param, const std::string& field, Error error);

@@ -91,6 +91,10 @@ TEST(LrPolicy, MistakesAreNamedWithTheirPlaces) {
               {"solver.prototxt:2:25: there are 1 stagelr, but 2 stageiter"});
   ExpectParts(message("lr_policy: 'fixed' warmup_iter: 3\nrampup_interval: 2"),
               {"solver.prototxt:3:1: ", "two names"});
+  ExpectParts(message("lr_policy: 'fixed'\nwarmup_iter: -3"),
+              {"solver.prototxt:3:1: warmup_iter is -3"});
+  ExpectParts(message("lr_policy: 'fixed' rampup_interval: 3\nrampup_lr: -1"),
+              {"solver.prototxt:3:1: rampup_lr is -1"});
   ExpectParts(message("lr_policy: 'fixed'\nmomentum_policy: 'polly'"),
               {"solver.prototxt:3:1: unknown momentum_policy \"polly\""});
   ExpectParts(message("lr_policy: 'fixed' type: 'Adam'\nmomentum_policy: 'opt'"),
